@@ -39,6 +39,7 @@ Export writes a recording in the format of another tool, to stdout or to FILE:
 	            -min, with those around them. ftrace forward sends them
 	parquet     a directory, which -o names, of tables for DuckDB, ClickHouse, pandas and
 	            others: calls, waits, goroutines, functions, lines, probes
+	arrow       the same tables in Arrow's IPC format, for what reads no Parquet
 	uftrace     a directory for uftrace -d DIR, which -o names; a goroutine is a task
 	ctf         a directory, which -o names, that is a recording again, of what the
 	            flags leave: for ftrace, babeltrace2, Trace Compass. Of a compact

@@ -71,7 +71,7 @@ func TestScript(t *testing.T) {
 			env.Vars = append(env.Vars,
 				"GOCACHE="+strings.TrimSpace(dirs[0]), "GOMODCACHE="+strings.TrimSpace(dirs[1]), "GOPATH="+strings.TrimSpace(dirs[2]),
 				"HOME="+os.Getenv("HOME"),
-				"GOENV=off", "GOFLAGS=-ldflags=-w", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
+				"GOENV=off", "GOFLAGS=", "GOWORK=", "GOTOOLCHAIN=local", "GOPROXY=off", "GOSUMDB=off", "GO111MODULE=",
 				"FTRACE_PACKAGES=", "FTRACE_INLINE=", "FTRACE_CACHE=", "FTRACE_GO="+os.Getenv("FTRACE_GO"), "FTRACE_FORMAT=", "NO_COLOR=1", "PAGER=",
 				"TOOLEXEC="+toolexec, "ROOT="+root, "READERS="+os.Getenv("READERS"),
 			)

@@ -32,7 +32,7 @@ var verbs = []string{
 	"report DIR", "report -json DIR", "report -by goroutine -children DIR", "report -by package -f main.*=depth=2 DIR", "report -diff DIR OTHER", "report -waits DIR", "report -waits -by goroutine -json -f main.*=depth=1;wait/* -children DIR",
 	"graph * DIR", "graph -json * DIR", "graph wait/* DIR", "show -n 0 * DIR", "show -json -changes * DIR", "waits DIR", "waits -json -n 0 DIR", "waits -call *.* -f main.*=args,min=1us;wait/* -g 1 DIR", "info DIR", "info -json -children DIR", "diff DIR OTHER", "diff OTHER DIR", "diff -json DIR OTHER", "compact -o NEW DIR",
 	"export -format json DIR", "export -format chrome DIR", "export -format folded DIR", "export -format speedscope DIR", "export -format mermaid DIR", "export -format otlp DIR", "export -format otlp -min 0s -f main.*;wait/* -g 1 DIR",
-	"export -format pprof -o NEW DIR", "export -format perfetto -o NEW DIR", "export -format parquet -o NEW DIR", "export -format uftrace -o NEW DIR", "export -format ctf -o NEW DIR",
+	"export -format pprof -o NEW DIR", "export -format perfetto -o NEW DIR", "export -format parquet -o NEW DIR", "export -format arrow -o NEW DIR", "export -format uftrace -o NEW DIR", "export -format ctf -o NEW DIR",
 	"-l DIR", "-n call:::entry{@[probefunc,caller,ustack()]=count();} DIR", "-n call:::return{printf(\"%s_%d_%s\",probefunc,depth,execname);@[elapsed]=quantize(elapsed);} DIR",
 	"-n wait:::{@[probefunc,ustack()]=sum(elapsed);} DIR", "-n call:::return/err!=nil/{trace(err);trace(arg0);print(args[0]);} DIR",
 	"sql DIR SELECT * FROM performance_schema.events_calls_history_long", "sql -json DIR SELECT * FROM performance_schema.setup_instruments, performance_schema.threads",

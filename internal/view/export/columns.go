@@ -2,65 +2,63 @@ package export
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"os"
 	"runtime"
-	"slices"
 	"sync/atomic"
-
-	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
 // A column is one of a table, of values of a kind.
 type column struct {
 	name string
-	kind parquet.Node
+	kind kind
 }
 
-// The kinds of columns.
-var (
-	number   = parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked)
-	moment   = parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.DeltaBinaryPacked)
-	flag     = parquet.Leaf(parquet.BooleanType)
-	name     = parquet.Encoded(parquet.String(), &parquet.RLEDictionary) // there are few, each of them often
-	sentence = parquet.String()
-	document = parquet.JSON()
+// A kind is that of a column's values. With maybe there may be none in a row.
+type kind uint8
 
-	maybeNumber   = parquet.Optional(number)
-	maybeName     = parquet.Optional(name)
-	maybeSentence = parquet.Optional(sentence)
-	maybeDocument = parquet.Optional(document)
+const (
+	number   kind = iota // 64 bits, with a sign
+	moment               // µs since 1970, a time of day in UTC
+	flag                 // true or false
+	name                 // text: there are few, each of them often
+	sentence             // text
+
+	maybe         kind = 8
+	maybeNumber        = maybe | number
+	maybeName          = maybe | name
+	maybeSentence      = maybe | sentence
 )
 
-// row is a group of columns that stay in their order.
-type row struct {
-	parquet.Group
-	fields []parquet.Field
+// A tableFormat is a format of tables.
+type tableFormat struct {
+	suffix string // of the files' names
+	// begin begins a file. said are facts about the table, which readers can ask for.
+	begin func(f *os.File, columns []column, said map[string]string) (tableFile, error)
 }
 
-func (r row) Fields() []parquet.Field { return r.fields }
-
-// rowOf returns what a row with such columns is.
-func rowOf(columns []column) row {
-	group := parquet.Group{}
-	for _, c := range columns {
-		group[c.name] = c.kind
-	}
-	place := func(name string) int {
-		return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
-	}
-	fields := group.Fields()
-	slices.SortFunc(fields, func(a, b parquet.Field) int { return place(a.Name()) - place(b.Name()) })
-	return row{group, fields}
+// A tableFile writes groups of rows to a file.
+type tableFile interface {
+	// group returns what encodes groups, one after the other. Others encode at the same time.
+	group() groupEncoder
+	// close writes what follows the rows.
+	close() error
 }
 
-// A table is a Parquet file that is being written (https://parquet.apache.org/docs/file-format). A
-// row is added cell by cell, in the order of the columns, by one goroutine. Others encode groups of
-// rows.
+// A groupEncoder encodes groups of rows.
+type groupEncoder interface {
+	// encode encodes the rows of a group. Any goroutine may call it.
+	encode(g *group) error
+	// write writes what was encoded last to the file, as one goroutine at a time may.
+	write() error
+}
+
+// A table is a file that is being written. One goroutine adds rows, cell by cell, in the order of
+// the columns. Others encode groups of rows.
 type table struct {
 	file    *os.File
-	writer  *parquet.GenericWriter[any]
+	to      tableFile
 	columns []column
 	names   *names
 	filling *group
@@ -82,28 +80,27 @@ func (n *names) add(text string) int64 {
 // A group has rows of a table, one after the other. A cell that may have none has none. One of text
 // is the place of the text, from 1 on, or, if it is negative, that of a name.
 type group struct {
-	to    *parquet.ConcurrentRowGroupWriter
-	cells []int64
-	texts [][]byte
+	to      groupEncoder
+	columns []column
+	cells   []int64
+	texts   [][]byte
+	names   [][]byte // set when all rows are there
 }
 
 const (
 	none      = math.MinInt64 // no value
 	groupRows = 120_000       // are encoded at once, and read at once
-	fewRows   = 1024          // are passed to the encoder at once
 )
 
-// newTable makes a file. said are facts about the table, which readers can ask for.
-func newTable(file string, columns []column, names *names, said map[string]string) (*table, error) {
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// newTable makes a file, whose name gets the format's suffix. said are facts about the table.
+func newTable(format tableFormat, file string, columns []column, names *names, said map[string]string) (*table, error) {
+	f, err := os.OpenFile(file+format.suffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	t := &table{file: f, columns: columns, names: names, idle: make(chan *group, runtime.GOMAXPROCS(0)+1), written: make(chan error, 1)}
-	t.writer = parquet.NewGenericWriter[any](f, parquet.NewSchema("row", rowOf(columns)),
-		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("ftrace", "", ""))
-	for key, value := range said {
-		t.writer.SetKeyValueMetadata(key, value)
+	if t.to, err = format.begin(f, columns, said); err != nil {
+		return nil, cmp.Or(err, f.Close())
 	}
 	t.written <- nil
 	return t, nil
@@ -172,23 +169,24 @@ func (t *table) group() *group {
 		default:
 		}
 		t.made++
-		return &group{to: t.writer.BeginRowGroup()}
+		return &group{to: t.to.group(), columns: t.columns}
 	}
 	return <-t.idle
 }
 
 // encode has a goroutine encode the rows that were added, and write them after those before.
 func (t *table) encode() {
-	g, names, before := t.filling, t.names.list, t.written
+	g, before := t.filling, t.written
 	written := make(chan error, 1)
+	g.names = t.names.list
 	t.filling, t.written = nil, written
 	go func() {
-		err := g.encode(t.columns, names)
+		err := g.to.encode(g)
 		if failed := <-before; failed != nil {
 			err = failed
 		}
 		if err == nil {
-			_, err = g.to.Commit()
+			err = g.to.write()
 		}
 		if err != nil {
 			t.failed.Store(true)
@@ -200,41 +198,18 @@ func (t *table) encode() {
 	}()
 }
 
-// encode encodes the rows.
-func (g *group) encode(columns []column, names [][]byte) error {
-	var few [fewRows]parquet.Value
-	for i, to := range g.to.ColumnWriters() {
-		kind, optional := columns[i].kind.Type().Kind(), columns[i].kind.Optional()
-		for rows := range slices.Chunk(g.cells, fewRows*len(columns)) {
-			values := few[:0]
-			for at := i; at < len(rows); at += len(columns) {
-				var v parquet.Value
-				switch cell := rows[at]; {
-				case cell == none && optional:
-					values = append(values, v)
-					continue
-				case kind == parquet.Boolean:
-					v = parquet.BooleanValue(cell != 0)
-				case kind == parquet.Int64:
-					v = parquet.Int64Value(cell)
-				case cell == none: // of a damaged recording
-					v = parquet.ByteArrayValue(nil)
-				case cell < 0:
-					v = parquet.ByteArrayValue(names[-cell-1])
-				default:
-					v = parquet.ByteArrayValue(g.texts[cell-1])
-				}
-				if optional {
-					v = v.Level(0, 1, i) // there is one
-				}
-				values = append(values, v)
-			}
-			if _, err := to.WriteRowValues(values); err != nil {
-				return err
-			}
-		}
+// rows returns how many rows there are.
+func (g *group) rows() int { return len(g.cells) / len(g.columns) }
+
+// text returns the text of a cell.
+func (g *group) text(cell int64) []byte {
+	switch {
+	case cell == none: // of a damaged recording, where there should be one
+		return nil
+	case cell < 0:
+		return g.names[-cell-1]
 	}
-	return g.to.Flush()
+	return g.texts[cell-1]
 }
 
 // close writes what is left. The table is of no use then.
@@ -246,7 +221,7 @@ func (t *table) close() error {
 	if err := <-t.written; err != nil {
 		return err
 	}
-	if err := t.writer.Close(); err != nil {
+	if err := t.to.close(); err != nil {
 		return err
 	}
 	return t.file.Close()

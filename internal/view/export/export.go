@@ -27,7 +27,7 @@ type (
 )
 
 // Names are the formats' names.
-var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "otlp", "parquet", "uftrace", "ctf"}
+var Names = []string{"perfetto", "chrome", "pprof", "folded", "speedscope", "json", "mermaid", "otlp", "parquet", "arrow", "uftrace", "ctf"}
 
 // A Format is that of another tool.
 type Format struct {
@@ -45,7 +45,8 @@ var formats = map[string]Format{
 	"speedscope": {Form: screen.JSON, write: exportSpeedscope},
 	"mermaid":    {Form: screen.Text, write: exportMermaid},
 	"otlp":       {Form: screen.JSON, write: exportOTLP},
-	"parquet":    {dir: exportParquet},
+	"parquet":    {dir: exportTables(parquetFormat)},
+	"arrow":      {dir: exportTables(arrowFormat)},
 	"uftrace":    {dir: exportUftrace},
 	"ctf":        {dir: exportCTF},
 }

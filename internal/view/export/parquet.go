@@ -1,441 +1,108 @@
 package export
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
-	"maps"
 	"os"
-	"path/filepath"
-	"reflect"
 	"slices"
-	"strconv"
-	"time"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// The tables, each a file. Times that are numbers are in ns: begin, end and at since the recording
-// began. docs/columns.md says what the columns are.
-var (
-	callColumns = []column{
-		{"time", moment}, {"function", name}, {"package", name}, {"goroutine", number}, {"call", number}, {"depth", number},
-		{"begin", maybeNumber}, {"end", maybeNumber}, {"duration", maybeNumber}, {"self", maybeNumber}, {"ended", maybeName},
-		{"caller", maybeName}, {"caller_call", maybeNumber},
-		{"params", maybeDocument}, {"after", maybeDocument}, {"results", maybeDocument},
-		{"error", maybeSentence}, {"panic", maybeSentence}, {"recovered", maybeSentence}, {"mock", flag}, {"note", maybeSentence},
-	}
-	waitColumns = []column{
-		{"time", moment}, {"wait", name}, {"goroutine", number}, {"number", maybeNumber},
-		{"begin", number}, {"end", maybeNumber}, {"duration", number}, {"runnable", maybeNumber},
-		{"object", maybeName}, {"operation", maybeName}, {"bytes", maybeNumber},
-		{"function", maybeName}, {"call", maybeNumber}, {"stopped_in", maybeName}, {"file", maybeName}, {"line", maybeNumber},
-		{"by_goroutine", maybeNumber}, {"by_function", maybeName}, {"by_call", maybeNumber},
-	}
-	lineColumns = []column{
-		{"time", moment}, {"at", number}, {"goroutine", number}, {"function", maybeName}, {"call", maybeNumber}, {"level", maybeNumber}, {"text", sentence},
-	}
-	probeColumns = []column{
-		{"time", moment}, {"at", number}, {"goroutine", number}, {"function", maybeName}, {"call", maybeNumber}, {"probe", name}, {"number", number}, {"args", maybeDocument},
-	}
-	goroutineColumns = []column{
-		{"goroutine", number}, {"function", maybeName}, {"parent", maybeNumber}, {"creator", maybeName}, {"creator_call", maybeNumber},
-		{"begin", number}, {"end", number}, {"calls", number}, {"waits", number}, {"waiting", number}, {"runnable", number},
-	}
-	functionColumns = []column{
-		{"function", name}, {"package", name}, {"import_path", name}, {"file", name}, {"line", number},
-		{"calls", number}, {"left_out", number}, {"uncounted", flag},
-	}
-)
+// parquetFormat is https://parquet.apache.org/docs/file-format.
+var parquetFormat = tableFormat{".parquet", beginParquet}
 
-// A columnar export writes a row for each call, wait, line and probe as it ends or happens, and at
-// the end one for each goroutine and function.
-type columnar struct {
-	r       *recording.Recording
-	clock   recording.Converter
-	printer *recording.Printer
-	start   int64 // ns since 1970, when the recording began
-
-	dir                         string
-	said                        map[string]string
-	all                         []*table
-	calls, waits, lines, probes *table
-
-	names      names
-	endings    map[recording.Kind]int64 // names of how calls end
-	functions  []functionRow            // by key
-	unknown    map[uint32]*functionRow  // of functions that the recording's tables do not have
-	nothing    functionRow              // of no function
-	goroutines map[uint64]*goroutineRow
+// parquetKinds say how the values of a kind are stored. JSON is text, not of the type JSON:
+// ClickHouse reads objects alone as that, and fails at an array.
+var parquetKinds = map[kind]parquet.Node{
+	number:   parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked),
+	moment:   parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.DeltaBinaryPacked),
+	flag:     parquet.Leaf(parquet.BooleanType),
+	name:     parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
+	sentence: parquet.String(),
 }
 
-// A functionRow has the cells for a function's name and that of its package, 0 if there are none
-// yet, and how many calls there were.
-type functionRow struct{ full, pkg, calls int64 }
-
-// A goroutineRow is what becomes a row.
-type goroutineRow struct {
-	function, creator              uint32
-	parent, creatorCall            uint64
-	begin, end                     uint64 // ticks
-	calls, waits, waited, runnable int64  // the last two in ns
+// row is a group of columns that stay in their order.
+type row struct {
+	parquet.Group
+	fields []parquet.Field
 }
 
-// A goroutine is what a walk knows of one that has calls under way.
-type goroutine struct {
-	row    *goroutineRow
-	values []callValues // of calls under way, inner ones last
-}
+func (r row) Fields() []parquet.Field { return r.fields }
 
-// calls are those of a goroutine.
-type calls = walk.Stack[goroutine, struct{}]
-
-// callValues are values of a call.
-type callValues struct {
-	function                 uint32
-	number                   uint64
-	params, after, recovered []byte
-}
-
-// exportParquet writes a directory of tables in the format Parquet.
-func exportParquet(from walk.Source, dir string) error {
-	w := walk.New[goroutine, struct{}](from)
-	r := w.Recording
-	first, _ := r.Clocks()
-	x := &columnar{
-		r: r, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), dir: dir,
-		functions: make([]functionRow, r.Keys()), unknown: map[uint32]*functionRow{}, nothing: functionRow{full: none, pkg: none}, goroutines: map[uint64]*goroutineRow{},
-	}
-	returned := x.names.add("return")
-	x.endings = map[recording.Kind]int64{recording.Exit: returned, recording.ExitResults: returned, recording.ExitPanic: x.names.add("panic"), recording.ExitGoexit: x.names.add("goexit")}
-	began := x.clock.Wall(first.Ticks)
-	x.start = began.UnixNano() - x.since(first.Ticks)
-	x.said = map[string]string{"executable": r.Env.Executable, "pid": strconv.Itoa(r.Env.PID), "began": began.UTC().Format(time.RFC3339Nano)}
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	w.Begin, w.After, w.End, w.More, w.Wait = x.begin, x.after, x.end, x.more, x.wait
-	err := errors.Join(
-		x.open(&x.calls, "calls", callColumns), x.open(&x.waits, "waits", waitColumns),
-		x.open(&x.lines, "lines", lineColumns), x.open(&x.probes, "probes", probeColumns))
-	if err == nil {
-		err = w.Run(x.fits)
-	}
-	if err == nil {
-		err = x.sumUp()
-	}
-	for _, t := range x.all {
-		err = cmp.Or(t.close(), err) // that a disk is full is why the walk ended
-	}
-	return err
-}
-
-// open begins a table.
-func (x *columnar) open(to **table, name string, columns []column) (err error) {
-	if *to, err = newTable(filepath.Join(x.dir, name+".parquet"), columns, &x.names, x.said); err == nil {
-		x.all = append(x.all, *to)
-	}
-	return err
-}
-
-// fits reports whether all was written so far.
-func (x *columnar) fits() bool {
-	return !x.calls.failed.Load() && !x.waits.failed.Load() && !x.lines.failed.Load() && !x.probes.failed.Load()
-}
-
-// since returns ticks as a time since the recording began, in ns.
-func (x *columnar) since(ticks uint64) int64 { return int64(x.clock.Since(ticks)) }
-
-// between returns the ns between two times.
-func (x *columnar) between(from, to uint64) int64 { return int64(x.clock.Between(from, to)) }
-
-// moment returns the cell for the time of day, given that since the recording began.
-func (x *columnar) moment(since int64) int64 { return (x.start + since) / 1000 }
-
-// function returns the row of a function.
-func (x *columnar) function(key uint32) *functionRow {
-	var row *functionRow
-	switch {
-	case key == 0:
-		return &x.nothing
-	case uint64(key) < uint64(len(x.functions)):
-		row = &x.functions[key]
-	default:
-		if row = x.unknown[key]; row == nil {
-			row = &functionRow{}
-			x.unknown[key] = row
+// rowOf returns what a row with such columns is.
+func rowOf(columns []column) row {
+	group := parquet.Group{}
+	for _, c := range columns {
+		node := parquetKinds[c.kind&^maybe]
+		if c.kind&maybe != 0 {
+			node = parquet.Optional(node)
 		}
+		group[c.name] = node
 	}
-	if row.full == 0 {
-		f := x.r.Function(key)
-		row.full, row.pkg = x.names.add(f.FullName()), x.names.add(f.Package)
+	place := func(name string) int {
+		return slices.IndexFunc(columns, func(c column) bool { return c.name == name })
 	}
-	return row
+	fields := group.Fields()
+	slices.SortFunc(fields, func(a, b parquet.Field) int { return place(a.Name()) - place(b.Name()) })
+	return row{group, fields}
 }
 
-// goroutine returns the row of a goroutine of which there is an event.
-func (x *columnar) goroutine(st *calls, number, ticks uint64) *goroutineRow {
-	g := st.Data.View.row
-	if g == nil {
-		if g = x.goroutines[number]; g == nil {
-			g = &goroutineRow{begin: ticks}
-			x.goroutines[number] = g
-		}
-		st.Data.View.row = g
+type parquetFile struct{ *parquet.GenericWriter[any] }
+
+func beginParquet(f *os.File, columns []column, said map[string]string) (tableFile, error) {
+	w := parquet.NewGenericWriter[any](f, parquet.NewSchema("row", rowOf(columns)),
+		parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("ftrace", "", ""))
+	for key, value := range said {
+		w.SetKeyValueMetadata(key, value)
 	}
-	g.begin, g.end = min(g.begin, ticks), max(g.end, ticks)
-	return g
+	return parquetFile{w}, nil
 }
 
-// of returns the values of c, the innermost call, to be added to.
-func (g *goroutine) of(c *frame) *callValues {
-	n := len(g.values)
-	if n == 0 || !g.values[n-1].are(c) {
-		g.values = append(g.values, callValues{function: c.Function, number: c.Number})
-		n++
-	}
-	return &g.values[n-1]
+func (f parquetFile) group() groupEncoder { return parquetGroup{f.BeginRowGroup()} }
+
+func (f parquetFile) close() error { return f.Close() }
+
+type parquetGroup struct {
+	*parquet.ConcurrentRowGroupWriter
 }
 
-// take returns the values of c, the innermost call, and forgets them.
-func (g *goroutine) take(c *frame) (v callValues) {
-	if n := len(g.values); n > 0 && g.values[n-1].are(c) {
-		v, g.values[n-1] = g.values[n-1], v
-		g.values = g.values[:n-1]
-	}
-	return v
-}
-
-// are reports whether the values are those of a call.
-func (v *callValues) are(c *frame) bool { return v.function == c.Function && v.number == c.Number }
-
-// detailed reports whether the values of a call are shown.
-func detailed(c *frame) bool { return c.Data.Clause.Detail >= rule.Args }
-
-// values returns the values of an event as JSON, nil if there are none.
-func (x *columnar) values(e *recording.Event, names []recording.Param) []byte {
-	if e.Layout == 0 {
-		return nil
-	}
-	return recording.AppendJSON(nil, x.printer.Structured(e, names))
-}
-
-// panicked returns the value of a panic.
-func (x *columnar) panicked(c *frame, e *recording.Event) []byte {
-	if e.Layout == 0 || !detailed(c) {
-		return []byte("?")
-	}
-	return bytes.Clone(x.printer.AppendPanic(nil, 0, e))
-}
-
-func (x *columnar) begin(st *calls, c *frame, e *recording.Event) {
-	g := x.goroutine(st, st.Goroutine, e.Ticks)
-	if g.calls++; g.function == 0 {
-		g.function = c.Function
-	}
-	x.function(c.Function).calls++
-	if e.Kind == recording.EntryArgs && detailed(c) {
-		st.Data.View.of(c).params = x.values(e, x.r.Function(c.Function).Params)
-	}
-}
-
-func (x *columnar) after(st *calls, c *frame, e *recording.Event) {
-	if detailed(c) {
-		st.Data.View.of(c).after = x.values(e, x.r.Function(c.Function).Params)
-	}
-}
-
-func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
-	var (
-		t                           = x.calls
-		started, begin              int64
-		end, lasted, self, ended    int64 = none, none, none, none
-		values                      callValues
-		caller                      *frame
-		results, failure, panicking []byte
-	)
-	if c == nil { // its entry is not there
-		c = &frame{Function: e.Function, Depth: e.Depth}
-		c.Data.Clause.Detail, c.Data.Shown = rule.Deep, int32(e.Depth)
-		started, begin = x.since(e.Ticks), none
-	} else {
-		started, begin = x.since(c.Start), x.since(c.Start)
-		values, caller = st.Data.View.take(c), walk.ShownCaller(st)
-	}
-	if !c.BeginKnown() {
-		begin = none
-	}
-	if e != nil {
-		x.goroutine(st, st.Goroutine, e.Ticks)
-		end, ended = x.since(e.Ticks), x.endings[e.Kind]
-		if begin != none && !c.Untimed {
-			lasted = x.between(c.Start, e.Ticks)
-			if !c.AtEnd {
-				self = lasted - x.between(0, c.Data.Inner)
+func (to parquetGroup) encode(g *group) error {
+	const fewRows = 1024 // are passed to the encoder at once
+	var few [fewRows]parquet.Value
+	width := len(g.columns)
+	for i, column := range to.ColumnWriters() {
+		kind := g.columns[i].kind
+		for rows := range slices.Chunk(g.cells, fewRows*width) {
+			values := few[:0]
+			for at := i; at < len(rows); at += width {
+				var v parquet.Value
+				cell := rows[at]
+				if kind&maybe != 0 && cell == none {
+					values = append(values, v)
+					continue
+				}
+				switch kind &^ maybe {
+				case flag:
+					v = parquet.BooleanValue(cell != 0)
+				case number, moment:
+					v = parquet.Int64Value(cell)
+				default:
+					v = parquet.ByteArrayValue(g.text(cell))
+				}
+				if kind&maybe != 0 {
+					v = v.Level(0, 1, i) // there is one
+				}
+				values = append(values, v)
+			}
+			if _, err := column.WriteRowValues(values); err != nil {
+				return err
 			}
 		}
-		switch f := x.r.Function(c.Function); {
-		case e.Kind == recording.ExitResults && detailed(c):
-			results = x.values(e, f.Results)
-			if x.printer.Fails(e, f) {
-				_, message := errorOf(x.printer, e, f)
-				failure = []byte(message)
-			}
-		case e.Kind == recording.ExitPanic:
-			panicking = x.panicked(c, e)
-		}
 	}
-	row := x.function(c.Function)
-	t.add(x.moment(started), row.full, row.pkg, int64(st.Goroutine), int64(c.Number), int64(c.Data.Shown), begin, end, lasted, self, ended)
-	x.call(t, caller)
-	t.text(values.params)
-	t.text(values.after)
-	t.text(results)
-	t.text(failure)
-	t.text(panicking)
-	t.text(values.recovered)
-	t.flag(c.Mock)
-	t.textOf(c.Note)
-	t.end()
+	return to.Flush()
 }
 
-// call adds cells for a function and the number of its call.
-func (x *columnar) call(t *table, c *frame) {
-	if c == nil {
-		t.add(none, none)
-		return
-	}
-	t.add(x.function(c.Function).full, int64(c.Number))
-}
-
-// errorOf returns the type and the message of the error that is the last result, or the text of it
-// that lines have.
-func errorOf(p *recording.Printer, e *recording.Event, f *recording.Function) (typ, message string) {
-	last := len(f.Results) - 1
-	v, d := p.Structured(e, f.Results)[last], within(p.Data(e)[last])
-	typ, message = v.Type, v.Text
-	if d.Type != nil {
-		typ = d.Type.Name
-	}
-	if d.HasMessage {
-		message = d.Message
-	}
-	return typ, message
-}
-
-// within returns what is in a value that is an interface.
-func within(d *recording.Datum) *recording.Datum {
-	for d.Type != nil && d.Type.Kind == reflect.Interface && len(d.Parts) == 1 {
-		d = d.Parts[0]
-	}
-	return d
-}
-
-// happened adds cells for when and where something happened.
-func (x *columnar) happened(t *table, st *calls, e *recording.Event) {
-	x.goroutine(st, e.Goroutine, e.Ticks)
-	at := x.since(e.Ticks)
-	t.add(x.moment(at), at, int64(e.Goroutine))
-	x.call(t, walk.Innermost(st))
-}
-
-func (x *columnar) more(st *calls, c *frame, e *recording.Event) {
-	switch e.Kind {
-	case recording.GoroutineStart:
-		g := x.goroutine(st, e.Goroutine, e.Ticks)
-		g.parent, g.creator, g.creatorCall = e.Parent, e.Function, e.Call
-	case recording.Recovered:
-		st.Data.View.of(c).recovered = x.panicked(c, e)
-	case recording.Line:
-		t := x.lines
-		x.happened(t, st, e)
-		t.numberIf(e.Level != recording.UnknownLevel, int64(e.Level))
-		t.text(append([]byte{}, e.Data...))
-		t.end()
-	case recording.Probe:
-		t := x.probes
-		x.happened(t, st, e)
-		t.add(x.function(e.Function).full, int64(e.Call))
-		t.text(x.values(e, x.r.Function(e.Function).Params))
-		t.end()
-	}
-}
-
-func (x *columnar) wait(st *calls, e *recording.Event) {
-	t, w, g := x.waits, e.Wait(), x.goroutine(st, st.Goroutine, e.Ticks)
-	begin, end := x.since(w.Begin), x.since(e.Ticks)
-	lasted, runnable := x.between(w.Begin, e.Ticks), int64(0)
-	if w.Ready != 0 {
-		runnable = x.between(w.Ready, e.Ticks)
-	}
-	g.begin = min(g.begin, w.Begin)
-	g.waits++
-	g.waited += lasted - runnable
-	g.runnable += runnable
-	number := int64(e.Call)
-	if e.Call == 0 { // it is under way
-		number, end = none, none
-	}
-	t.add(x.moment(begin), x.function(e.Function).full, int64(st.Goroutine), number, begin, end, lasted)
-	t.numberIf(w.Ready != 0, runnable)
-	t.text(text.AppendObject(nil, x.r, e.Function, w.Object, 0))
-	if done := recording.Operation(w.Operation); done != 0 {
-		n, counts := done.Bytes()
-		t.text([]byte(done.Name()))
-		t.numberIf(counts, int64(n))
-	} else {
-		t.add(none, none)
-	}
-	x.call(t, walk.Innermost(st))
-	if site := x.r.Site(w.Site); site != nil {
-		t.textOf(site.Function)
-		t.textOf(site.File)
-		t.add(int64(site.Line))
-	} else {
-		t.add(none, none, none)
-	}
-	t.numberIf(w.Goroutine != 0, int64(w.Goroutine))
-	t.add(x.function(w.Function).full)
-	t.numberIf(w.Function != 0, int64(w.Call))
-	t.end()
-}
-
-// sumUp writes the tables that have a row for each goroutine and each function.
-func (x *columnar) sumUp() error {
-	var goroutines, functions *table
-	if err := errors.Join(x.open(&goroutines, "goroutines", goroutineColumns), x.open(&functions, "functions", functionColumns)); err != nil {
-		return err
-	}
-	t := goroutines
-	for _, number := range slices.Sorted(maps.Keys(x.goroutines)) {
-		g := x.goroutines[number]
-		t.add(int64(number), x.function(g.function).full)
-		t.numberIf(g.parent != 0, int64(g.parent))
-		t.add(x.function(g.creator).full)
-		t.numberIf(g.creator != 0, int64(g.creatorCall))
-		t.add(x.since(g.begin), x.since(g.end), g.calls, g.waits, g.waited, g.runnable)
-		t.end()
-	}
-	_, last := x.r.Clocks()
-	left := map[uint32]recording.LeftOut{}
-	for _, l := range x.r.LeftOut(last.Ticks) {
-		left[l.Function] = l
-	}
-	t = functions
-	for _, f := range x.r.Functions() {
-		if f.Probe || f.Wait {
-			continue
-		}
-		row := x.function(f.Key)
-		t.add(row.full, row.pkg)
-		t.text([]byte(f.ImportPath))
-		t.text([]byte(f.File))
-		t.add(int64(f.Line), row.calls, int64(left[f.Key].Calls))
-		t.flag(left[f.Key].More)
-		t.end()
-	}
-	return nil
+func (to parquetGroup) write() error {
+	_, err := to.Commit()
+	return err
 }
