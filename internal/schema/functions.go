@@ -1,28 +1,24 @@
 package schema
 
 import (
-	"cmp"
 	"database/sql/driver"
 	"fmt"
-	"maps"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
-
-	"modernc.org/sqlite"
 )
 
 // serverVersion is what VERSION() returns: the MySQL whose Performance Schema these tables
 // resemble.
 const serverVersion = "5.7.44-ftrace"
 
-// A function takes that many arguments, -1: any number. It returns NULL if one of the first that
-// many is NULL.
+// A function takes that many arguments, and returns NULL if one of them is NULL; -1: any number. It
+// keeps none of them, since texts are SQLite's own. An error that it returns is that of the
+// statement.
 type function struct {
 	args int32
 	call func(args []driver.Value) driver.Value
@@ -102,41 +98,14 @@ var functions = map[string]function{
 		}
 		return int64(0)
 	}},
-	"is_null":  {1, func(a []driver.Value) driver.Value { return truth(a[0] == nil) }},
+	"is_null": {-1, func(a []driver.Value) driver.Value {
+		if len(a) != 1 {
+			return tooMany(a)
+		}
+		return truth(a[0] == nil)
+	}},
 	"truncate": {2, func(a []driver.Value) driver.Value { return decimals(a[0], asNumber(a[1]), false) }},
 }
-
-var registerFunctions = sync.OnceValue(func() error {
-	if err := cmp.Or(registerSum(), registerVariances(), registerConcatenated()); err != nil {
-		return err
-	}
-	all := maps.Clone(functions)
-	maps.Copy(all, textFunctions)
-	maps.Copy(all, foreign)
-	maps.Copy(all, timeFunctions)
-	maps.Copy(all, writtenTimes)
-	maps.Copy(all, jsonFunctions)
-	for name, f := range all {
-		err := sqlite.RegisterScalarFunction(name, f.args, func(_ *sqlite.FunctionContext, args []driver.Value) (driver.Value, error) {
-			if f.args > 0 && name != "is_null" {
-				for _, a := range args {
-					if a == nil {
-						return nil, nil
-					}
-				}
-			}
-			v := f.call(args)
-			if err, failed := v.(error); failed {
-				return nil, err
-			}
-			return v, nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-})
 
 // asIs is how text is folded that is compared byte by byte.
 func asIs[T rune | string](v T) T { return v }

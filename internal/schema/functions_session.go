@@ -7,20 +7,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unsafe"
 
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// sessionFunctions are called for the session whose statement it is. The driver does not tell a
-// function who calls it, so an engine registers these itself. Texts are SQLite's own: no function
-// keeps one.
-var sessionFunctions = []struct {
+// A sessionFunction is a function that is called for the session whose statement it is.
+type sessionFunction struct {
 	name string
-	args int32 // -1: any. It is NULL if one of so many is NULL
+	args int32
 	call func(s *Session, a []driver.Value) driver.Value
-}{
+}
+
+var sessionFunctions = []sessionFunction{
 	{"sleep", 1, sleep},
 	{"recursion", 2, recursion},
 	{"number", 1, numberOf},
@@ -57,9 +58,21 @@ var sessionFunctions = []struct {
 	{"regexp_replace_exact", 3, withCase(regexpReplace)},
 }
 
-// register gives the connection these functions.
+// allFunctions are those that SQLite gets.
+var allFunctions = sync.OnceValue(func() []sessionFunction {
+	list := slices.Clone(sessionFunctions)
+	for _, some := range []map[string]function{functions, textFunctions, foreign, timeFunctions, writtenTimes, jsonFunctions} {
+		for name, f := range some {
+			list = append(list, sessionFunction{name, f.args, func(_ *Session, a []driver.Value) driver.Value { return f.call(a) }})
+		}
+	}
+	return list
+})
+
+// register gives the connection the functions. The driver would not tell them who calls, and would
+// cut their texts at zero bytes.
 func (e *engine) register() error {
-	for i, f := range sessionFunctions {
+	for i, f := range allFunctions() {
 		name, err := libc.CString(f.name)
 		if err != nil {
 			return err
@@ -89,7 +102,7 @@ func sessionCalled(tls *libc.TLS, ctx uintptr, n int32, args uintptr) {
 			a[i] = unsafe.String(at[byte](text), sqlite3.Xsqlite3_value_bytes(tls, v))
 		}
 	}
-	f := &sessionFunctions[sqlite3.Xsqlite3_user_data(tls, ctx)]
+	f := &allFunctions()[sqlite3.Xsqlite3_user_data(tls, ctx)]
 	s, known := engineSessions.Load(sqlite3.Xsqlite3_context_db_handle(tls, ctx))
 	if !known || f.args > 0 && slices.Contains(a, nil) {
 		return // NULL

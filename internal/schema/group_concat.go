@@ -16,11 +16,6 @@ type concatenation struct {
 	any  bool
 }
 
-func registerConcatenated() error {
-	return sqlite.RegisterFunction("concatenated", &sqlite.FunctionImpl{NArgs: 1, Deterministic: true,
-		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return new(concatenation), nil }})
-}
-
 func (c *concatenation) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
 	if args[0] == nil {
 		return nil

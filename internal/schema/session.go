@@ -249,7 +249,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	if err := registerOnce(); err != nil {
 		return nil, err
 	}
-	if err := registerFunctions(); err != nil {
+	if err := registerAggregates(); err != nil {
 		return nil, err
 	}
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",

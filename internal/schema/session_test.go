@@ -57,6 +57,7 @@ func TestSpelling(t *testing.T) {
 		"SELECT TIMESTAMPDIFF(MINUTE, '2026-01-01', '2026-01-01 01:00:59'), TIMESTAMPDIFF(MONTH, '2026-03-31', '2026-01-31'), TIMESTAMPDIFF(YEAR, '2024-02-29', '2025-02-28'), TIMESTAMPADD(DAY, 1, '2026-01-01')": "60|-2|0|2026-01-02\n",
 		"SELECT SUM(1.5), SUM(NULL), SUM(2) FROM processes":                                                                                                                                                        "1.5|NULL|2\n",
 		"SELECT x'4d', X'C3BC', b'101', N'a', 0x4D, 0b11, NULLIF(x'4D', 'M')":                                                                                                                                      "M|ü|5|a|77|3|NULL\n",
+		"SELECT LENGTH('a\\0b'), CONCAT('a\\0b', 'c'), REVERSE('a\\0b')":                                                                                                                                           "3|a\x00bc|b\x00a\n", // as MariaDB has them
 		"SELECT 'a\\0b' 'c', 1--1, 1---1, 2- -1":                            "a\x00bc|2|0|3\n",
 		"SELECT 2x, $y, `z``z` FROM (SELECT 1 AS 2x, 2 $y, 3 AS `z``z`) 4w": "1|2|3\n",
 		"(SELECT 7/2, 'x' AS y LIMIT 1) UNION ALL (SELECT n, n + 1 FROM (SELECT 1 n UNION SELECT 2) z ORDER BY n DESC LIMIT 1) ORDER BY 1":                                   "2.0000|3\n3.5000|x\n",

@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"math/big"
 	"math/bits"
+	"sync"
 
 	"modernc.org/sqlite"
 )
@@ -18,10 +19,23 @@ type sum struct {
 	inexact int // how many of them are floating-point numbers
 }
 
-func registerSum() error {
-	return sqlite.RegisterFunction("sum", &sqlite.FunctionImpl{NArgs: 1, Deterministic: true,
-		MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return new(sum), nil }})
-}
+// registerAggregates gives SQLite the functions that make one value of those of many rows.
+var registerAggregates = sync.OnceValue(func() error {
+	all := map[string]func() sqlite.AggregateFunction{
+		"sum":          func() sqlite.AggregateFunction { return new(sum) },
+		"concatenated": func() sqlite.AggregateFunction { return new(concatenation) },
+	}
+	for name, zero := range variances {
+		all[name] = func() sqlite.AggregateFunction { v := zero; return &v }
+	}
+	for name, of := range all {
+		if err := sqlite.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true,
+			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { return of(), nil }}); err != nil {
+			return err
+		}
+	}
+	return nil
+})
 
 func (s *sum) add(v driver.Value, sign int64) {
 	switch v := v.(type) {

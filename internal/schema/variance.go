@@ -17,17 +17,9 @@ type variance struct {
 	root    bool
 }
 
-func registerVariances() error {
-	for name, zero := range map[string]variance{
-		"variance": {}, "var_pop": {}, "var_samp": {less: 1}, "std": {root: true}, "stddev": {root: true}, "stddev_pop": {root: true}, "stddev_samp": {less: 1, root: true},
-	} {
-		err := sqlite.RegisterFunction(name, &sqlite.FunctionImpl{NArgs: 1, Deterministic: true,
-			MakeAggregate: func(sqlite.FunctionContext) (sqlite.AggregateFunction, error) { v := zero; return &v, nil }})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// variances are the functions, each as it begins.
+var variances = map[string]variance{
+	"variance": {}, "var_pop": {}, "var_samp": {less: 1}, "std": {root: true}, "stddev": {root: true}, "stddev_pop": {root: true}, "stddev_samp": {less: 1, root: true},
 }
 
 func (v *variance) Step(_ *sqlite.FunctionContext, args []driver.Value) error {
