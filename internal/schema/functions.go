@@ -29,7 +29,7 @@ func between(least, most int, call func(args []driver.Value) driver.Value) funct
 	return function{-1, func(args []driver.Value) driver.Value {
 		switch {
 		case len(args) < least || len(args) > most:
-			return fmt.Errorf("wrong number of arguments to function: %d", len(args))
+			return wrongCount(args)
 		case slices.Contains(args, nil):
 			return nil
 		}
@@ -100,7 +100,7 @@ var functions = map[string]function{
 	}},
 	"is_null": {-1, func(a []driver.Value) driver.Value {
 		if len(a) != 1 {
-			return tooMany(a)
+			return wrongCount(a)
 		}
 		return truth(a[0] == nil)
 	}},
@@ -161,7 +161,7 @@ func concat(a []driver.Value) driver.Value {
 // concatWith is CONCAT_WS(separator, ...), which leaves NULLs out.
 func concatWith(a []driver.Value) driver.Value {
 	if len(a) < 2 {
-		return fmt.Errorf("wrong number of arguments to function: %d", len(a))
+		return wrongCount(a)
 	}
 	separator, ok := formatted(a[0])
 	if !ok {

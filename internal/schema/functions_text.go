@@ -9,7 +9,9 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"hash/crc32"
+	"io"
 	"math"
 	"math/bits"
 	"math/rand/v2"
@@ -40,13 +42,15 @@ var textFunctions = map[string]function{
 		return int64(bits.OnesCount64(uint64(n)))
 	}},
 	"crc32": {1, func(a []driver.Value) driver.Value { return int64(crc32.ChecksumIEEE([]byte(asText(a[0])))) }},
-	"md5": {1, func(a []driver.Value) driver.Value {
-		s := md5.Sum([]byte(asText(a[0])))
-		return hex.EncodeToString(s[:])
+	"md5":   {1, digest(md5.New)},
+	"sha1":  {1, digest(sha1.New)},
+	"sha":   {1, digest(sha1.New)},
+	"sha2": {2, func(a []driver.Value) driver.Value {
+		if of := sha2[asNumber(a[1])]; of != nil {
+			return digest(of)(a)
+		}
+		return nil
 	}},
-	"sha1":         {1, sha1Hex},
-	"sha":          {1, sha1Hex},
-	"sha2":         {2, sha2},
 	"rand":         {0, func([]driver.Value) driver.Value { return rand.Float64() }},
 	"format_bytes": {1, formatBytes},
 	"bit_length":   {1, func(a []driver.Value) driver.Value { return 8 * int64(len(asText(a[0]))) }},
@@ -101,7 +105,7 @@ var textFunctions = map[string]function{
 // quote is QUOTE(text): a string as a statement has it.
 func quote(a []driver.Value) driver.Value {
 	if len(a) != 1 {
-		return tooMany(a)
+		return wrongCount(a)
 	}
 	if a[0] == nil {
 		return "NULL"
@@ -186,7 +190,7 @@ func firstBytes(s string, most int) driver.Value {
 // elt is ELT(n, a, b): the nth of the others.
 func elt(a []driver.Value) driver.Value {
 	if len(a) < 2 {
-		return fmt.Errorf("wrong number of arguments to function: %d", len(a))
+		return wrongCount(a)
 	}
 	if n := math.Round(asNumber(a[0])); a[0] != nil && n >= 1 && n < float64(len(a)) {
 		return a[int(n)]
@@ -226,7 +230,7 @@ func expression(text string) (*matcher, error) {
 func regexpLike(s *Session, a []driver.Value) driver.Value {
 	switch {
 	case len(a) < 2 || len(a) > 3:
-		return tooMany(a)
+		return wrongCount(a)
 	case slices.Contains(a, nil):
 		return nil
 	}
@@ -235,15 +239,7 @@ func regexpLike(s *Session, a []driver.Value) driver.Value {
 		flags := strings.NewReplacer("c", "-i", "n", "s", "u", "").Replace(asText(a[2]))
 		text = "(?" + flags + ":" + text + ")"
 	}
-	re, err := expression(text)
-	if err != nil {
-		return err
-	}
-	at, err := re.find(asText(a[0]), s.stopped)
-	if err != nil {
-		return err
-	}
-	return truth(at != nil)
+	return ofMatch(func(_ string, at []int) driver.Value { return truth(at != nil) })(s, []driver.Value{a[0], text})
 }
 
 // withCase returns a function of a regular expression that does not ignore case.
@@ -255,37 +251,36 @@ func withCase(f func(*Session, []driver.Value) driver.Value) func(*Session, []dr
 	}
 }
 
-func regexpSubstr(s *Session, a []driver.Value) driver.Value {
-	re, err := expression(asText(a[1]))
-	if err != nil {
-		return err
+// ofMatch returns a function of a text and a regular expression: f of where the first match in the
+// text is, nil if there is none.
+func ofMatch(f func(text string, at []int) driver.Value) func(*Session, []driver.Value) driver.Value {
+	return func(s *Session, a []driver.Value) driver.Value {
+		re, err := expression(asText(a[1]))
+		if err != nil {
+			return err
+		}
+		text := asText(a[0])
+		at, err := re.find(text, s.stopped)
+		if err != nil {
+			return err
+		}
+		return f(text, at)
 	}
-	text := asText(a[0])
-	at, err := re.find(text, s.stopped)
-	if err != nil {
-		return err
-	}
+}
+
+var regexpSubstr = ofMatch(func(text string, at []int) driver.Value {
 	if at == nil {
 		return ""
 	}
 	return text[at[0]:at[1]]
-}
+})
 
-func regexpInstr(s *Session, a []driver.Value) driver.Value {
-	re, err := expression(asText(a[1]))
-	if err != nil {
-		return err
-	}
-	text := asText(a[0])
-	at, err := re.find(text, s.stopped)
-	if err != nil {
-		return err
-	}
+var regexpInstr = ofMatch(func(text string, at []int) driver.Value {
 	if at == nil {
 		return int64(0)
 	}
 	return int64(utf8.RuneCountInString(text[:at[0]]) + 1)
-}
+})
 
 // hexadecimal is HEX(x), of a number or of text.
 func hexadecimal(a []driver.Value) driver.Value {
@@ -333,33 +328,17 @@ func conv(a []driver.Value) driver.Value {
 	return strings.ToUpper(strconv.FormatUint(n, to))
 }
 
-func sha1Hex(a []driver.Value) driver.Value {
-	s := sha1.Sum([]byte(asText(a[0])))
-	return hex.EncodeToString(s[:])
+// digest returns a function of the digest of a text.
+func digest(of func() hash.Hash) func([]driver.Value) driver.Value {
+	return func(a []driver.Value) driver.Value {
+		h := of()
+		io.WriteString(h, asText(a[0]))
+		return hex.EncodeToString(h.Sum(nil))
+	}
 }
 
-// sha2 is SHA2(text, bits): NULL for other numbers of bits than there are.
-func sha2(a []driver.Value) driver.Value {
-	text := []byte(asText(a[0]))
-	var sum []byte
-	switch asNumber(a[1]) {
-	case 224:
-		s := sha256.Sum224(text)
-		sum = s[:]
-	case 0, 256:
-		s := sha256.Sum256(text)
-		sum = s[:]
-	case 384:
-		s := sha512.Sum384(text)
-		sum = s[:]
-	case 512:
-		s := sha512.Sum512(text)
-		sum = s[:]
-	default:
-		return nil
-	}
-	return hex.EncodeToString(sum)
-}
+// sha2 are the digests of SHA2(text, bits), by their bits.
+var sha2 = map[float64]func() hash.Hash{0: sha256.New, 224: sha256.New224, 256: sha256.New, 384: sha512.New384, 512: sha512.New}
 
 // formatBytes is MySQL's FORMAT_BYTES.
 func formatBytes(a []driver.Value) driver.Value {
