@@ -187,7 +187,7 @@ func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
 		delete(s.frozen, Current)
 	} else if old := s.frozen[Current]; old != nil {
 		for i := range snap.Threads {
-			snap.Threads[i].Current = old.current(snap.Threads[i].ID)
+			snap.Threads[i].Current = old.thread(snap.Threads[i].ID).Current
 		}
 	} else {
 		for i := range snap.Threads {
@@ -201,7 +201,7 @@ func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
 		delete(s.frozen, WaitCurrent)
 	} else if old := s.frozen[WaitCurrent]; old != nil {
 		for i := range snap.Threads {
-			snap.Threads[i].Waiting = old.waiting(snap.Threads[i].ID)
+			snap.Threads[i].Waiting = old.thread(snap.Threads[i].ID).Waiting
 		}
 	} else {
 		s.frozen[WaitCurrent] = snap
@@ -220,24 +220,14 @@ func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
 	return snap, nil
 }
 
-// current returns a thread's calls under way.
-func (s *Snapshot) current(thread uint64) []Call {
+// thread returns the thread of an ID; one of which nothing is known if there is none.
+func (s *Snapshot) thread(id uint64) *Thread {
 	for i := range s.Threads {
-		if s.Threads[i].ID == thread {
-			return s.Threads[i].Current
+		if s.Threads[i].ID == id {
+			return &s.Threads[i]
 		}
 	}
-	return nil
-}
-
-// waiting returns a thread's wait under way.
-func (s *Snapshot) waiting(thread uint64) *Wait {
-	for i := range s.Threads {
-		if s.Threads[i].ID == thread {
-			return s.Threads[i].Waiting
-		}
-	}
-	return nil
+	return &Thread{}
 }
 
 // buckets returns the histogram of a function.

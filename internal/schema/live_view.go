@@ -32,13 +32,8 @@ func (v *liveView) snapshot() *Snapshot {
 		ByInstance: v.summaries(l.ByReceiver, func(s *Summary, by uint64) { s.Object = by }),
 		Lost: []Counter{{"call_classes_lost", int64(l.Lost.Functions)}, {LeftOut, int64(l.LeftOut)}, {"thread_instances_lost", int64(l.Lost.Goroutines)}, {"nested_calls_lost", int64(l.Lost.Frames)},
 			{"tables_lost", int64(l.Lost.Tables)}, {"summary_instances_lost", int64(l.Lost.Tallies)}, {"records_lost", int64(l.Lost.Records)}},
-		Limits: []Counter{{"max_call_classes", int64(l.Limits.Functions)}, {"max_thread_instances", int64(l.Limits.Goroutines)}, {"max_summary_instances", int64(l.Limits.Rows)},
-			{"events_calls_history_size", int64(l.HistoryMax)}, {"events_calls_history_long_size", int64(l.LongMax)},
-			{"events_waits_history_size", int64(l.HistoryMax)}, {"events_waits_history_long_size", int64(l.LongMax)},
-			{"events_statements_history_size", int64(l.HistoryMax)}, {"events_statements_history_long_size", int64(l.SpansMax)},
-			{"events_stages_history_size", int64(l.HistoryMax)}, {"events_stages_history_long_size", int64(l.SpansMax)},
-			{"events_probes_history_size", int64(l.HistoryMax)}, {"events_probes_history_long_size", int64(l.FiredMax)},
-			{"max_statement_classes", live.SpanKindsMax}, {"max_stage_classes", live.SpanKindsMax}, {"max_sql_text_length", live.SpanTextMax}},
+		Limits: append(historySizes(l.HistoryMax, l.LongMax, l.SpansMax, l.FiredMax), Counter{"max_call_classes", int64(l.Limits.Functions)}, Counter{"max_thread_instances", int64(l.Limits.Goroutines)},
+			Counter{"max_summary_instances", int64(l.Limits.Rows)}, Counter{"max_statement_classes", live.SpanKindsMax}, Counter{"max_stage_classes", live.SpanKindsMax}, Counter{"max_sql_text_length", live.SpanTextMax}),
 	}
 	s.History, s.FileName, s.File = l.HistoryMax, program.File, v.s.p.Files()
 	all := sync.OnceValues(v.goroutines)
@@ -75,7 +70,7 @@ func (v *liveView) snapshot() *Snapshot {
 		s.Buckets[i] = 1<<63 - 1
 	}
 	rows := v.s.functionsOf(l)
-	s.Functions, s.Probes, s.Waits, s.Kinds = rows.functions, rows.probes, rows.waits, rows.kinds
+	s.Functions, s.Probes, s.Waits, s.Kinds = rows.lists.Functions, rows.lists.Probes, rows.lists.Waits, rows.lists.Kinds
 	summed := 0
 	for key := range l.Functions {
 		if l.Functions[key].Summary.Count > 0 && rows.known[key] {
@@ -112,10 +107,10 @@ func (v *liveView) snapshot() *Snapshot {
 
 // functionRows are a process's functions as rows of a snapshot.
 type functionRows struct {
-	program                         *recording.Recording
-	flags                           []Flags // by key
-	known                           []bool  // by key: there is a row
-	functions, probes, waits, kinds []Function
+	program *recording.Recording
+	flags   []Flags // by key
+	known   []bool  // by key: there is a row
+	lists   Snapshot
 }
 
 // functionsOf returns the rows of the functions in a snapshot: those of the one before if they are
@@ -137,17 +132,7 @@ func (s *liveProcess) functionsOf(l *live.Snapshot) *functionRows {
 		if int(f.Key) >= len(l.Functions) {
 			continue
 		}
-		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, r.flags[f.Key]}
-		to := &r.functions
-		switch {
-		case f.Probe:
-			to = &r.probes
-		case f.Wait:
-			to = &r.waits
-		case f.Span:
-			to = &r.kinds
-		}
-		*to = append(*to, row)
+		r.lists.add(f, r.flags[f.Key])
 		r.known[f.Key] = true
 	}
 	s.rows = r

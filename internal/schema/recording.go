@@ -233,6 +233,14 @@ func (r *ring[T]) all() iter.Seq[*T] {
 	}
 }
 
+// rows returns copies of the entries, the oldest first.
+func (r *ring[T]) rows() (list []T) {
+	for e := range r.all() {
+		list = append(list, *e)
+	}
+	return list
+}
+
 // tally is a Summary in ticks.
 type tally struct {
 	count, sum, least, most, self, errors, panics, bytes uint64
@@ -572,12 +580,8 @@ func (p *pass) snapshot() *Snapshot {
 		Process:   Process{p.r.Process.PID, p.r.Process.Executable, p.r.Process.Args, p.r.Process.Release, p.r.Process.Start, "RECORDED"},
 		Consumers: EveryConsumer &^ LockHolders, Timer: timerOf(p.r), Actors: []Rule{everyActor}, Objects: []Rule{everyObject},
 		Lost: []Counter{{"thread_instances_lost", p.lost.threads}, {"summary_instances_lost", p.lost.instances + p.statements.lost}, {"records_lost", p.lost.records}},
-		Limits: []Counter{{"events_calls_history_size", int64(p.options.History)}, {"events_calls_history_long_size", int64(p.options.HistoryLong)},
-			{"events_waits_history_size", int64(p.options.History)}, {"events_waits_history_long_size", int64(p.options.HistoryLong)},
-			{"events_statements_history_size", int64(p.options.History)}, {"events_statements_history_long_size", int64(p.options.HistoryLong)},
-			{"events_stages_history_size", int64(p.options.History)}, {"events_stages_history_long_size", int64(p.options.HistoryLong)},
-			{"events_probes_history_size", int64(p.options.History)}, {"events_probes_history_long_size", int64(p.options.HistoryLong)},
-			{"max_thread_instances", int64(p.options.Threads)}, {"max_summary_instances", int64(p.options.Instances)}},
+		Limits: append(historySizes(p.options.History, p.options.HistoryLong, p.options.HistoryLong, p.options.HistoryLong),
+			Counter{"max_thread_instances", int64(p.options.Threads)}, Counter{"max_summary_instances", int64(p.options.Instances)}),
 	}
 	s.History = p.options.History
 	_, last := p.r.Clocks()
@@ -594,17 +598,7 @@ func (p *pass) snapshot() *Snapshot {
 	}
 	s.Buckets[63] = 1<<63 - 1
 	for _, f := range p.r.Functions() {
-		row := Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, Flags{p.global[f.Key] != nil, true}}
-		switch {
-		case f.Probe:
-			s.Probes = append(s.Probes, row)
-		case f.Wait:
-			s.Waits = append(s.Waits, row)
-		case f.Span:
-			s.Kinds = append(s.Kinds, row)
-		default:
-			s.Functions = append(s.Functions, row)
-		}
+		s.add(f, Flags{p.global[f.Key] != nil, true})
 	}
 	current := map[uint64][]Call{}
 	for _, st := range p.stacks.Every() {
@@ -627,22 +621,20 @@ func (p *pass) snapshot() *Snapshot {
 		t := p.threads[id]
 		t.Current = current[id]
 		t.History = p.calls(&t.history)
-		t.Waits = waitsOf(&t.waits)
+		t.Waits = t.waits.rows()
 		s.Threads = append(s.Threads, t.Thread)
 		for _, key := range slices.Sorted(maps.Keys(t.tallies)) {
 			byThread = append(byThread, p.summary(t.tallies[key], Summary{Function: key, Thread: id}))
 		}
 	}
-	for row := range p.spans.all() {
-		s.Spans = append(s.Spans, *row)
-	}
+	s.Spans = append(s.Spans, p.spans.rows()...)
 	slices.SortStableFunc(s.Spans, func(a, b Span) int { return cmp.Compare(a.Start, b.Start) })
 	for f := range p.probes.all() {
 		args := p.values(&f.args.Event, p.r.Function(f.Function).Params)
 		f.Args = func() Text { return args }
 		s.Fired = append(s.Fired, f.Span)
 	}
-	s.Long, s.LongWaits, s.Now = p.calls(&p.long), waitsOf(&p.waits), p.at(p.ticks)
+	s.Long, s.LongWaits, s.Now = p.calls(&p.long), p.waits.rows(), p.at(p.ticks)
 	for _, key := range slices.Sorted(maps.Keys(p.global)) {
 		s.Global = append(s.Global, p.summary(p.global[key], Summary{Function: key}).with(leftOut[key]))
 	}
@@ -701,15 +693,6 @@ func (p *pass) calls(r *ring[endedCall]) []Call {
 		calls = append(calls, p.call(c))
 	}
 	return calls
-}
-
-// waitsOf returns the rows of the waits in a ring, the oldest first.
-func waitsOf(r *ring[Wait]) []Wait {
-	var waits []Wait
-	for w := range r.all() {
-		waits = append(waits, *w)
-	}
-	return waits
 }
 
 func (p *pass) call(c *endedCall) Call {

@@ -95,8 +95,7 @@ func (t *StatementSummary) add(s *Statement) {
 // statementPass collects statements while a recording is read through.
 type statementPass struct {
 	connections map[connectionKey]*connectionStatements
-	long        []Statement // a ring
-	next        int
+	long        ring[Statement]
 	digests     map[string]*StatementSummary
 	events      map[string]*StatementSummary
 	lost        int64
@@ -182,12 +181,7 @@ func (p *statementPass) ended(c *connectionStatements, s Statement, options Reco
 	if len(c.history) > options.History {
 		c.history = c.history[1:]
 	}
-	if len(p.long) < options.HistoryLong {
-		p.long = append(p.long, s)
-	} else {
-		p.long[p.next] = s
-		p.next = (p.next + 1) % len(p.long)
-	}
+	*p.long.add(options.HistoryLong) = s
 	for _, by := range []struct {
 		sums map[string]*StatementSummary
 		key  string
@@ -218,7 +212,7 @@ func (p *statementPass) snapshot() Statements {
 		}
 		s.History = append(s.History, c.history...)
 	}
-	s.Long = append(slices.Clone(p.long[p.next:]), p.long[:p.next]...)
+	s.Long = p.long.rows()
 	for _, key := range slices.Sorted(maps.Keys(p.digests)) {
 		s.Digests = append(s.Digests, *p.digests[key])
 	}

@@ -107,6 +107,20 @@ type Snapshot struct {
 	under map[uint64]*Span     // the innermost that is under way, by thread
 }
 
+// add adds a function to the list for it.
+func (s *Snapshot) add(f *recording.Function, flags Flags) {
+	to := &s.Functions
+	switch {
+	case f.Probe:
+		to = &s.Probes
+	case f.Wait:
+		to = &s.Waits
+	case f.Span:
+		to = &s.Kinds
+	}
+	*to = append(*to, Function{f.Key, f.Probe, f.Wait, f.Span, f.Package, f.Name, f.File, f.Line, flags})
+}
+
 // ObjectName returns the name of what is waited for by a kind of waits: of a lock, or of a file; ""
 // if it is not known. A file without a name has that which its descriptor has now if now is set, or
 // else fd 3: the descriptor may have been of another then.
@@ -366,6 +380,15 @@ type Memory struct {
 type Counter struct {
 	Name  string
 	Value int64
+}
+
+// historySizes say how many events the histories have: each of a thread, and the long ones of calls
+// and waits, of statements and stages, and of probes.
+func historySizes(history, long, spans, probes int) (list []Counter) {
+	for class, long := range map[string]int{"calls": long, "waits": long, "statements": spans, "stages": spans, "probes": probes} {
+		list = append(list, Counter{"events_" + class + "_history_size", int64(history)}, Counter{"events_" + class + "_history_long_size", int64(long)})
+	}
+	return list
 }
 
 // A RuleKind is what rules choose.
