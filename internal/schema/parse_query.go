@@ -119,7 +119,7 @@ func (p *parser) limit(q *query) {
 }
 
 // ends reads ORDER BY, LIMIT, and what locks rows, which has no effect.
-func (p *parser) ends(q *query) *query {
+func (p *parser) ends(q *query) {
 	if p.is("ORDER") {
 		q.order = p.orderBy()
 	}
@@ -135,7 +135,6 @@ func (p *parser) ends(q *query) *query {
 		}
 	}
 	q.depth = p.deepest + 1
-	return q
 }
 
 // term reads one of the queries that are united.

@@ -29,7 +29,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (params int, columns
 	case !slices.Contains([]string{"SELECT", "WITH", "VALUES", "("}, strings.ToUpper(first.text)):
 		return params, nil, nil
 	}
-	s.statement, s.failed = statementState{}, nil
+	s.statement, s.failed = newStatement(), nil
 	s.begin(ctx)
 	defer s.finish()
 	s.running.limit(s.timeOf(st))

@@ -47,9 +47,6 @@ func countRounds(c common) {
 func recursion(s *Session, a []driver.Value) driver.Value {
 	number, _ := a[0].(int64)
 	most, _ := a[1].(int64)
-	if s.statement.recursions == nil {
-		s.statement.recursions = map[int64]int64{}
-	}
 	if most == 0 {
 		s.statement.recursions[number] = 0
 		return int64(1)

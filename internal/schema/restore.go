@@ -43,6 +43,14 @@ func (r *restorer) write(parts ...string) {
 	}
 }
 
+// deeper counts what stands within something else, and returns what ends it.
+func (r *restorer) deeper() func() {
+	if r.within++; r.within > 2*maxDepth {
+		fail(tooDeep())
+	}
+	return func() { r.within-- }
+}
+
 // list writes expressions with commas between them.
 func (r *restorer) list(list []*expr) {
 	for i, e := range list {
@@ -77,10 +85,7 @@ func (r *restorer) operand(e *expr) {
 
 // expr writes an expression.
 func (r *restorer) expr(e *expr) {
-	if r.within++; r.within > 2*maxDepth {
-		fail(tooDeep())
-	}
-	defer func() { r.within-- }()
+	defer r.deeper()()
 	switch e.form {
 	case stringForm:
 		r.write(quoteString(e.text))

@@ -15,14 +15,9 @@ func (r *restorer) enclosed(q *query) {
 
 // query writes a query.
 func (r *restorer) query(q *query) {
-	if r.within++; r.within > 2*maxDepth {
-		fail(tooDeep())
-	}
+	defer r.deeper()()
 	with := len(r.with)
-	defer func() {
-		r.within--
-		r.with = r.with[:with]
-	}()
+	defer func() { r.with = r.with[:with] }()
 	for i, c := range q.with {
 		if i == 0 {
 			r.write("WITH ")
@@ -183,10 +178,7 @@ func (r *restorer) tables(list []*tableRef) {
 }
 
 func (r *restorer) table(t *tableRef) {
-	if r.within++; r.within > 2*maxDepth {
-		fail(tooDeep())
-	}
-	defer func() { r.within-- }()
+	defer r.deeper()()
 	switch {
 	case t.inner != nil:
 		r.write("(")

@@ -33,7 +33,7 @@ var errTime = errors.New("the time of the statement is over")
 const interruptEvery = 5 * time.Millisecond
 
 // begin begins a statement, which ends with the context.
-func (s *Session) begin(ctx context.Context) *running {
+func (s *Session) begin(ctx context.Context) {
 	s.finish()
 	r := &running{}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
@@ -44,7 +44,6 @@ func (s *Session) begin(ctx context.Context) *running {
 		}
 	})
 	s.running = r
-	return r
 }
 
 // interrupt interrupts the statement. It reports whether that has to be repeated.

@@ -234,6 +234,10 @@ type statementState struct {
 	recursions map[int64]int64 // rows that each recursion went on from
 }
 
+func newStatement() statementState {
+	return statementState{sources: map[*Schema][]Source{}, views: map[Source]*view{}, rows: map[tableKey]*rows{}, pending: map[*view]*pending{}, recursions: map[int64]int64{}}
+}
+
 type tableKey struct {
 	schema *Schema
 	table  *table
@@ -253,7 +257,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",
-		variables: c.variables(), user: map[string]userVariable{}}
+		variables: c.variables(), user: map[string]userVariable{}, statement: newStatement()}
 	s.Identify(0, "ftrace@localhost", nil)
 	s.setActivity("")
 	var err error
@@ -416,9 +420,6 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 	sources, ok := st.sources[sc]
 	if !ok {
 		sources = s.catalog.sourcesOf(sc)
-		if st.sources == nil {
-			st.sources = map[*Schema][]Source{}
-		}
 		st.sources[sc] = sources
 	}
 	views := []*view{}
@@ -436,9 +437,6 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 				v = &view{source: source, session: s}
 			}
 			v.Snapshot, v.has = snap, st.reads
-			if st.views == nil {
-				st.views = map[Source]*view{}
-			}
 			st.views[source] = v
 		}
 		views = append(views, v)
@@ -468,9 +466,6 @@ func (s *Session) rowsOf(sc *Schema, t *table) (*rows, error) {
 		r.parts = append(r.parts, rowsPart{v, r.n, set})
 		r.n += set.len()
 	}
-	if s.statement.rows == nil {
-		s.statement.rows = map[tableKey]*rows{}
-	}
 	s.statement.rows[key] = r
 	return r, nil
 }
@@ -478,9 +473,6 @@ func (s *Session) rowsOf(sc *Schema, t *table) (*rows, error) {
 func (s *Session) pendingOf(v *view) *pending {
 	if p := s.statement.pending[v]; p != nil {
 		return p
-	}
-	if s.statement.pending == nil {
-		s.statement.pending = map[*view]*pending{}
 	}
 	p := &pending{view: v, instruments: map[uint32]Flags{}, threads: map[uint64]bool{}, rules: map[RuleKind][]Rule{}}
 	s.statement.pending[v] = p

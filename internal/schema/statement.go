@@ -12,7 +12,7 @@ import (
 // Query runs a statement, with values for its ?s. The result must be read and closed before the
 // next statement is run. Errors are *Errors.
 func (s *Session) Query(ctx context.Context, text string, args []any) (*Result, error) {
-	s.statement, s.failed = statementState{}, nil
+	s.statement, s.failed = newStatement(), nil
 	s.before, s.warned = s.warned, diagnostics{}
 	s.catalog.questions.Add(1)
 	s.setActivity(text)
@@ -269,7 +269,7 @@ func (s *Session) run(ctx context.Context, q string, args ...any) (int64, error)
 
 // apply makes the statement's changes in sources. SQLite says that they are n rows.
 func (s *Session) apply(n int64) (*Result, error) {
-	if s.statement.rows == nil && s.statement.pending == nil {
+	if len(s.statement.rows)+len(s.statement.pending) == 0 {
 		return &Result{Affected: n}, nil
 	}
 	for v, p := range s.statement.pending {
@@ -282,7 +282,7 @@ func (s *Session) apply(n int64) (*Result, error) {
 	r := &Result{Affected: s.statement.changed}
 	if m := s.statement.matched; m > 0 {
 		r.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: 0", m, s.statement.changed)
-	} else if s.statement.pending == nil {
+	} else if len(s.statement.pending) == 0 {
 		r.Affected = n
 	}
 	return r, nil

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -519,13 +520,7 @@ func (r *restorer) columnsOfTable(t *tableRef) (columns []typedColumn) {
 			}
 		}
 	}
-	schema := t.schema
-	if schema == "" {
-		if schema = r.database; schema == "" {
-			schema = r.session.database
-		}
-	}
-	for _, c := range r.session.headsOf(schema, t.name) {
+	for _, c := range r.session.headsOf(cmp.Or(t.schema, r.database, r.session.database), t.name) {
 		columns = append(columns, typedColumn{c.name, kindOfColumn(c.kind), c.hidden})
 	}
 	return columns
@@ -597,12 +592,9 @@ func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
 	if r.results == nil {
 		r.results = map[*query][]typedColumn{}
 	}
-	if r.within++; r.within > 2*maxDepth {
-		fail(tooDeep())
-	}
+	defer r.deeper()()
 	with := len(r.with)
 	defer func() {
-		r.within--
 		r.with = r.with[:with]
 		r.results[q] = columns
 	}()

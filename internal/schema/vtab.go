@@ -199,17 +199,15 @@ func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 		if column >= 0 {
 			old = part.rowset.at(row, column)
 		}
-		if same(old, now) {
+		if old == now {
 			continue
 		}
 		if column < 0 || t.table.update == nil || !t.table.columns[column].updatable {
 			return t.session.fail(NewError(erUsage, "Invalid performance_schema usage."))
 		}
-		// YES and yes are the same.
-		if o, ok := old.(string); ok {
-			if n, ok := now.(string); ok && strings.EqualFold(o, n) {
-				continue
-			}
+		o, ok1 := old.(string)
+		if n, ok2 := now.(string); ok1 && ok2 && strings.EqualFold(o, n) { // YES and yes
+			continue
 		}
 		changed = true
 		if err := t.table.update(t.session.pendingOf(part.v), part.rowset.row(row), column, now); err != nil {
@@ -222,8 +220,6 @@ func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 	}
 	return nil
 }
-
-func same(a, b value) bool { return a == b }
 
 func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
 	if t.table.rules == nil {
