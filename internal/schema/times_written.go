@@ -88,12 +88,8 @@ func timeFormat(a []driver.Value) driver.Value {
 		if rest[0] == '%' && len(rest) > 1 {
 			n = 2
 			switch c := rest[1]; {
-			case c == 'H':
-				fmt.Fprintf(&format, "%s%02d", sign, hours)
-				rest = rest[n:]
-				continue
-			case c == 'k':
-				fmt.Fprintf(&format, "%s%d", sign, hours)
+			case c == 'H' || c == 'k':
+				fmt.Fprintf(&format, map[bool]string{true: "%s%02d", false: "%s%d"}[c == 'H'], sign, hours)
 				rest = rest[n:]
 				continue
 			case strings.IndexByte("hIlisSfprT%", c) < 0:
@@ -199,14 +195,30 @@ func strToDate(a []driver.Value) driver.Value {
 	return formatTime(date.Add(day))
 }
 
+// A numberPart is what a letter of a format of STR_TO_DATE stands for if it is a number.
+type numberPart struct {
+	part   byte
+	digits int
+}
+
+// timeNumbers are the letters that stand for numbers.
+var timeNumbers = map[byte]numberPart{'Y': {'Y', 4}, 'X': {'Y', 4}, 'x': {'Y', 4}, 'y': {'Y', 2}, 'm': {'m', 2}, 'c': {'m', 2}, 'd': {'d', 2}, 'e': {'d', 2}, 'D': {'d', 2}, 'j': {'j', 3},
+	'U': {'U', 2}, 'u': {'U', 2}, 'V': {'U', 2}, 'v': {'U', 2}, 'w': {'W', 1}, 'H': {'H', 2}, 'k': {'H', 2}, 'h': {'H', 2}, 'I': {'H', 2}, 'l': {'H', 2}, 'i': {'i', 2}, 's': {'s', 2}, 'S': {'s', 2}, 'f': {'f', 6}}
+
+// Letters of a format that stand for a part of a date, or of a time of day.
+const (
+	dateLetters  = "YyXxmcdeDjUuVvwMbWa"
+	clockLetters = "HkhIlisSfpTr"
+)
+
 // timeOfFormat returns what a format of STR_TO_DATE makes of text.
 func timeOfFormat(format string) timeKind {
 	day, clock := false, false
 	for i := 0; i+1 < len(format); i++ {
 		if format[i] == '%' {
 			i++
-			clock = clock || strings.IndexByte("HkhIlisSfpTr", format[i]) >= 0
-			day = day || strings.IndexByte("YyXxmcdeDjUuVvwMbWa", format[i]) >= 0
+			clock = clock || strings.IndexByte(clockLetters, format[i]) >= 0
+			day = day || strings.IndexByte(dateLetters, format[i]) >= 0
 		}
 	}
 	switch {
@@ -236,59 +248,32 @@ func (r *timeReader) read(format string) {
 // part reads what a letter of the format stands for.
 func (r *timeReader) part(c byte) {
 	r.text = strings.TrimLeft(r.text, " ")
-	date := func(part byte, digits int) {
-		r.hasDate = true
-		r.number(part, digits)
+	r.hasDate = r.hasDate || strings.IndexByte(dateLetters, c) >= 0
+	before, number := len(r.text), timeNumbers[c]
+	if number.digits > 0 {
+		r.hasTime = r.hasTime || strings.IndexByte(clockLetters, c) >= 0
+		r.number(number.part, number.digits)
 	}
-	clock := func(part byte, digits int) {
-		r.hasTime = true
-		r.number(part, digits)
-	}
+	read := before - len(r.text)
 	switch c {
-	case 'Y', 'X', 'x':
-		before := len(r.text)
-		date('Y', 4)
-		if before-len(r.text) <= 2 {
+	case 'Y', 'X', 'x', 'y':
+		if read <= 2 {
 			r.parts['Y'] = wholeYear(r.parts['Y'])
 		}
-	case 'y':
-		date('Y', 2)
-		r.parts['Y'] = wholeYear(r.parts['Y'])
-	case 'm', 'c':
-		date('m', 2)
-	case 'd', 'e':
-		date('d', 2)
-	case 'D':
-		date('d', 2)
+	case 'D': // 1st
 		r.text = r.text[min(2, len(r.text)):]
-	case 'j':
-		date('j', 3)
 	case 'U', 'u', 'V', 'v':
 		r.weekMode = strings.IndexByte("UuVv", c)
-		date('U', 2)
-	case 'w':
-		date('W', 1)
-	case 'M', 'b':
-		r.hasDate = true
-		r.word('m', 1, 12, func(n int) string { return time.Month(n).String() })
-	case 'W', 'a':
-		r.hasDate = true
-		r.word('W', 0, 6, func(n int) string { return time.Weekday(n).String() })
-	case 'H', 'k', 'h', 'I', 'l':
-		clock('H', 2)
-		if strings.IndexByte("hIl", c) >= 0 {
-			r.afternoon = cmp.Or(r.afternoon, 1)
-		}
-	case 'i':
-		clock('i', 2)
-	case 's', 'S':
-		clock('s', 2)
+	case 'h', 'I', 'l':
+		r.afternoon = cmp.Or(r.afternoon, 1)
 	case 'f':
-		digits := len(r.text)
-		clock('f', 6)
-		for n := digits - len(r.text); n < 6; n++ {
+		for ; read < 6; read++ {
 			r.parts['f'] *= 10
 		}
+	case 'M', 'b':
+		r.word('m', 1, 12, func(n int) string { return time.Month(n).String() })
+	case 'W', 'a':
+		r.word('W', 0, 6, func(n int) string { return time.Weekday(n).String() })
 	case 'p':
 		half := strings.ToUpper(r.text[:min(2, len(r.text))])
 		r.failed = r.failed || half != "AM" && half != "PM"
@@ -302,7 +287,7 @@ func (r *timeReader) part(c byte) {
 		r.failed = r.failed || r.text[0] != '%'
 		r.text = r.text[1:]
 	default:
-		r.failed = true
+		r.failed = r.failed || number.digits == 0
 	}
 }
 
