@@ -44,9 +44,6 @@ func exact(e *expr) bool {
 	return false
 }
 
-// searches are functions that search without regard to case, unless a text is exact.
-var searches = map[string]bool{"LOCATE": true, "INSTR": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "REGEXP_INSTR": true, "REGEXP_SUBSTR": true, "REGEXP_REPLACE": true}
-
 // noText reports whether an expression is no text for certain, or a list.
 func noText(e *expr) bool {
 	switch e.form {
@@ -59,13 +56,10 @@ func noText(e *expr) bool {
 	case prefixForm:
 		return e.text != "BINARY" && e.text != "+"
 	case callForm:
-		return counts[e.text]
+		return integerResults[e.text] || doubleResults[e.text] || numberArguments[e.text]
 	}
 	return false
 }
-
-// counts are functions that return numbers.
-var counts = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "ABS": true, "LENGTH": true, "CHAR_LENGTH": true, "LOCATE": true, "INSTR": true, "FIELD": true, "ROUND": true, "FLOOR": true, "CEILING": true, "SIGN": true}
 
 // folds reports whether values are compared without regard to the case of text. To SQLite, text
 // that functions return has no collation.
@@ -218,10 +212,6 @@ func (r *restorer) as(k exprKind, e *expr) {
 		r.expr(e)
 	}
 }
-
-// textResults are functions that return text.
-var textResults = map[string]bool{"CONCAT": true, "CONCAT_WS": true, "UPPER": true, "LOWER": true, "LEFT": true, "RIGHT": true, "SUBSTRING": true, "SUBSTR": true, "SUBSTRING_INDEX": true, "TRIM": true, "LTRIM": true,
-	"RTRIM": true, "REVERSE": true, "REPLACE": true, "LPAD": true, "RPAD": true, "GROUP_CONCAT": true, "QUOTE": true, "SOUNDEX": true, "TO_BASE64": true, "FROM_BASE64": true, "INSERT": true, "UUID": true, "INET_NTOA": true, "COLLATION": true, "CHARSET": true}
 
 // folded writes what is compared with others.
 func (r *restorer) folded(e *expr, others ...*expr) {

@@ -262,7 +262,7 @@ func (p *parser) closing(i int) int {
 }
 
 // texts are the types of text.
-var texts = map[string]bool{"CHAR": true, "VARCHAR": true, "TEXT": true, "TINYTEXT": true, "MEDIUMTEXT": true, "LONGTEXT": true, "NCHAR": true, "NVARCHAR": true}
+var texts = words("CHAR VARCHAR TEXT TINYTEXT MEDIUMTEXT LONGTEXT NCHAR NVARCHAR")
 
 // plain writes tokens that mean the same to SQLite: the definitions of columns. Text gets MySQL's
 // collation.

@@ -348,10 +348,6 @@ func (r *restorer) numbers(e *expr) *expr {
 	return c
 }
 
-// numberArguments are functions that take text as numbers.
-var numberArguments = map[string]bool{"SUM": true, "AVG": true, "ABS": true, "SIGN": true, "ROUND": true, "TRUNCATE": true, "FLOOR": true, "CEILING": true, "CEIL": true, "MOD": true, "SQRT": true, "POW": true, "POWER": true, "EXP": true,
-	"LN": true, "LOG": true, "LOG2": true, "LOG10": true, "SIN": true, "COS": true, "TAN": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true}
-
 // counted writes an operand of which a number is computed.
 func (r *restorer) counted(e *expr) {
 	if r.kind(e).class == textClass {
@@ -385,7 +381,7 @@ func (r *restorer) spared(a, b *expr) bool {
 }
 
 // enums are the columns that are enumerations.
-var enums = map[string]bool{"ENABLED": true, "TIMED": true, "INSTRUMENTED": true, "PANICKED": true, "TIMER_NAME": true}
+var enums = words("ENABLED TIMED INSTRUMENTED PANICKED TIMER_NAME")
 
 // engines reports whether a name is one of SQLite's own tables, through which limits or pages can
 // be changed.
@@ -638,10 +634,6 @@ func (r *restorer) total(e *expr) {
 		part("sum")
 	}
 }
-
-// textArguments are functions that take numbers as text.
-var textArguments = map[string]bool{"LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "STRCMP": true, "ASCII": true, "ORD": true, "FIND_IN_SET": true, "LOCATE": true, "INSTR": true,
-	"REGEXP_LIKE": true, "REGEXP_INSTR": true, "REGEXP_SUBSTR": true, "REGEXP_REPLACE": true}
 
 // arguments writes the arguments of a function that takes or returns values of a kind.
 func (r *restorer) arguments(list []*expr, k exprKind) {

@@ -140,7 +140,7 @@ func (s *Session) timeOf(st *stmt) time.Duration {
 const maxTime = 365 * 24 * 3600 * 1000
 
 // reads are the first words of statements to which max_execution_time applies.
-var reads = map[string]bool{"SELECT": true, "WITH": true, "VALUES": true, "(": true}
+var reads = words("SELECT WITH VALUES (")
 
 // setStatement is SET STATEMENT a = 1, b = 2 FOR statement, which sets variables for that statement
 // alone.

@@ -116,13 +116,13 @@ func init() {
 
 // harmless has the statements that change nothing outside their session. Of SET that is so without
 // GLOBAL.
-var harmless = map[string]bool{
-	"SELECT": true, "WITH": true, "VALUES": true, "(": true, "SHOW": true, "DESCRIBE": true, "DESC": true, "EXPLAIN": true,
-	"USE": true, "SET": true, "DO": true,
-}
+var harmless = words("SELECT WITH VALUES ( SHOW DESCRIBE DESC EXPLAIN USE SET DO")
+
+// lacking has the statements of MySQL that there are not here.
+var lacking = words("CALL PREPARE EXECUTE DEALLOCATE LOAD KILL HANDLER ANALYZE CHECK OPTIMIZE REPAIR CHECKSUM HELP INSTALL")
 
 // commits has the statements that end the transaction that was begun.
-var commits = map[string]bool{"CREATE": true, "DROP": true, "ALTER": true, "RENAME": true, "TRUNCATE": true, "BEGIN": true, "START": true, "LOCK": true, "GRANT": true, "REVOKE": true}
+var commits = words("CREATE DROP ALTER RENAME TRUNCATE BEGIN START LOCK GRANT REVOKE")
 
 // readOnly returns the error of what a read-only catalog refuses.
 func readOnly(what string) *Error {
@@ -167,9 +167,8 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 			s.conn.ExecContext(ctx, "COMMIT") // which fails if there is nothing to commit
 		}
 		return h(s, ctx, st)
-	case first == "CALL" || first == "PREPARE" || first == "EXECUTE" || first == "DEALLOCATE" || first == "LOAD" || first == "KILL" || first == "HANDLER" || first == "ANALYZE" ||
-		first == "CHECK" || first == "OPTIMIZE" || first == "REPAIR" || first == "CHECKSUM" || first == "HELP" || first == "INSTALL":
-		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s'", first)
+	case lacking[first]:
+		return nil, unsupported(first)
 	}
 	return nil, syntaxError(st.rest(0))
 }

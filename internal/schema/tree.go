@@ -303,6 +303,3 @@ func (e *expr) aggregate() (is bool) {
 	})
 	return is
 }
-
-var aggregates = map[string]bool{"COUNT": true, "SUM": true, "AVG": true, "MIN": true, "MAX": true, "GROUP_CONCAT": true, "TOTAL": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true,
-	"VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "JSON_ARRAYAGG": true, "JSON_OBJECTAGG": true}

@@ -350,22 +350,6 @@ func (k exprKind) shifted(unit string) exprKind {
 	return of
 }
 
-// integerResults are functions that return integers, beside those of counts.
-var integerResults = map[string]bool{"COUNT": true, "SIGN": true, "ISNULL": true, "LENGTH": true, "OCTET_LENGTH": true, "CHAR_LENGTH": true, "CHARACTER_LENGTH": true, "BIT_LENGTH": true, "ASCII": true, "ORD": true,
-	"LOCATE": true, "INSTR": true, "POSITION": true, "STRCMP": true, "FIELD": true, "FIND_IN_SET": true, "BIT_COUNT": true, "CRC32": true, "CONNECTION_ID": true, "FOUND_ROWS": true, "ROW_COUNT": true, "LAST_INSERT_ID": true,
-	"ROW_NUMBER": true, "RANK": true, "DENSE_RANK": true, "NTILE": true, "GROUPING": true, "YEAR": true, "MONTH": true, "DAY": true, "DAYOFMONTH": true, "HOUR": true, "MINUTE": true, "SECOND": true, "MICROSECOND": true,
-	"QUARTER": true, "DAYOFYEAR": true, "DAYOFWEEK": true, "WEEKDAY": true, "WEEKOFYEAR": true, "TO_DAYS": true, "EXTRACT": true, "DATEDIFF": true, "TIMESTAMPDIFF": true, "TIME_TO_SEC": true, "SLEEP": true, "UNIX_TIMESTAMP": true, "WEEK": true, "YEARWEEK": true, "JSON_VALID": true, "JSON_LENGTH": true, "REGEXP_INSTR": true, "TO_SECONDS": true, "INET_ATON": true}
-
-// doubleResults are functions that return floating-point numbers.
-var doubleResults = map[string]bool{"SQRT": true, "POW": true, "POWER": true, "EXP": true, "LN": true, "LOG": true, "LOG2": true, "LOG10": true, "RAND": true, "PI": true, "SIN": true, "COS": true, "TAN": true, "ASIN": true, "ACOS": true,
-	"ATAN": true, "ATAN2": true, "COT": true, "DEGREES": true, "RADIANS": true, "STD": true, "STDDEV": true, "STDDEV_POP": true, "STDDEV_SAMP": true, "VARIANCE": true, "VAR_POP": true, "VAR_SAMP": true, "PERCENT_RANK": true, "CUME_DIST": true}
-
-// sameResults are functions that return what their first argument is.
-var sameResults = map[string]bool{"MIN": true, "MAX": true, "NULLIF": true, "ANY_VALUE": true, "FIRST_VALUE": true, "LAST_VALUE": true, "NTH_VALUE": true}
-
-// eitherResults are functions that return one of their arguments.
-var eitherResults = map[string]bool{"IFNULL": true, "COALESCE": true, "GREATEST": true, "LEAST": true}
-
 func (r *restorer) kindOfCall(e *expr) exprKind {
 	first := exprKind{}
 	if len(e.args) > 0 {
