@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -61,6 +62,8 @@ const (
 	erAccount       = 1396
 	erGrantsNobody  = 1410
 	erNoGrant       = 1141
+	erArguments     = 1582
+	erJSON          = 3141 // it is not valid
 )
 
 var states = map[uint16]string{
@@ -98,6 +101,53 @@ var (
 	quotedName    = regexp.MustCompile(`: "?([^ ":]+)"?`)
 )
 
+// A mapped is an error of MySQL's for one of the engine's.
+type mapped struct {
+	parts   string
+	number  uint16
+	message string
+}
+
+// syntaxNear is what comes before the place of a syntax error.
+const syntaxNear = "You have an error in your SQL syntax; check the manual for the right syntax to use near "
+
+// engineErrors say which of MySQL's errors stands for one of the engine's: that of the first of
+// which all parts, with * between them, are in its text. In messages {text} is that text, {last}
+// its last word, {name} the name in it, {table} that with its schema, {column} without.
+var engineErrors = []mapped{
+	{"incomplete input", erSyntax, syntaxNear + "''"},             // MySQL reports it near the statement's end
+	{"missing argument with index", erSyntax, syntaxNear + "'?'"}, // nothing was prepared
+	{"missing named argument", erSyntax, syntaxNear + "'?'"},
+	{"unrecognized token", erSyntax, "You have an error in your SQL syntax; {text}"},
+	{"no such table", erNoSuchTable, "Table '{table}' doesn't exist"},
+	{"no such column", erUnknownColumn, "Unknown column '{name}' in 'field list'"},
+	{"has no column named", erUnknownColumn, "Unknown column '{last}' in 'field list'"},
+	{"no such function", erNoFunction, "FUNCTION {name} does not exist"},
+	{"wrong number of arguments to function", erArguments, "Incorrect parameter count: {text}"},
+	{"ambiguous column name", erAmbiguous, "Column '{name}' in field list is ambiguous"},
+	{"unknown database", erUnknownDB, "Unknown database '{last}'"},
+	{"already exists", erTableExists, "{text}"},
+	{"misuse of aggregate", erGroup, "Invalid use of group function"},
+	{"table*values for", erColumnList, "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts"},
+	{"values for*columns", erColumnCount, "Column count doesn't match value count at row 1"},
+	{"values were supplied", erColumnCount, "Column count doesn't match value count at row 1"},
+	{"string or blob too big", erTooLong, fmt.Sprintf("A value is larger than max_allowed_packet (%d)", maxText)},
+	{"out of memory", erMemory, fmt.Sprintf("Out of memory: the statements of all clients together may use %d MB", maxHeap>>20)},
+	{"database or disk is full", erTableFull, "The table is full: the schema test, the temporary files of all sessions ({spill} MB) or the disk has no room for more"},
+	{"database is locked", erLock, "Lock wait timeout exceeded; try restarting transaction"},
+	{"database table is locked", erLock, "Lock wait timeout exceeded; try restarting transaction"},
+	{"Expression tree is too large", erTooDeep, tooDeep().Message},
+	{"parser stack overflow", erTooDeep, tooDeep().Message},
+	{"too many terms in compound", erTooDeep, tooDeep().Message},
+	{"NOT NULL constraint failed", erNull, "Column '{column}' cannot be null"},
+	{"UNIQUE constraint failed", 1062, "Duplicate entry for key '{name}'"},
+	{"tables in a join", 1116, "Too many tables; {text}"},
+	{"malformed JSON", erJSON, "Invalid JSON text"},
+	{"pattern too complex", erUnsupported, fmt.Sprintf("This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)},
+	{"interrupted", erInterrupted, "Query execution was interrupted"},
+	{"", erUnknown, "{text}"},
+}
+
 // asError gives an error of the engine MySQL's number for it.
 func (s *Session) asError(err error) *Error {
 	var known *Error
@@ -115,7 +165,7 @@ func (s *Session) asError(err error) *Error {
 		return NewError(uint16(number), "%s", m[2])
 	}
 	if m := nearError.FindStringSubmatch(text); m != nil {
-		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '%s'", m[1])
+		return NewError(erSyntax, syntaxNear+"'%s'", m[1])
 	}
 	if m := engineError.FindStringSubmatch(text); m != nil {
 		text = m[1]
@@ -124,64 +174,14 @@ func (s *Session) asError(err error) *Error {
 	if m := quotedName.FindStringSubmatch(text); m != nil {
 		name = m[1]
 	}
-	has := func(part string) bool { return strings.Contains(text, part) }
-	switch {
-	case has("incomplete input"): // MySQL reports it near the statement's end
-		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near ''")
-	case has("missing argument with index"), has("missing named argument"): // nothing was prepared
-		return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '?'")
-	case has("unrecognized token"):
-		return NewError(erSyntax, "You have an error in your SQL syntax; %s", text)
-	case has("no such table"):
-		schema, table, ok := strings.Cut(name, ".")
-		if !ok {
-			schema, table = s.database, schema
-		}
-		return NewError(erNoSuchTable, "Table '%s.%s' doesn't exist", schema, table)
-	case has("no such column"):
-		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", name)
-	case has("has no column named"):
-		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", text[strings.LastIndexByte(text, ' ')+1:])
-	case has("no such function"):
-		return NewError(erNoFunction, "FUNCTION %s does not exist", name)
-	case has("wrong number of arguments to function"):
-		return NewError(1582, "Incorrect parameter count: %s", text)
-	case has("ambiguous column name"):
-		return NewError(erAmbiguous, "Column '%s' in field list is ambiguous", name)
-	case has("unknown database"):
-		return NewError(erUnknownDB, "Unknown database '%s'", text[strings.LastIndexByte(text, ' ')+1:])
-	case has("already exists"):
-		return NewError(erTableExists, "%s", text)
-	case has("misuse of aggregate"):
-		return NewError(erGroup, "Invalid use of group function")
-	case has("table") && has("values for"):
-		return NewError(erColumnList, "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts")
-	case has("values for") && has("columns"), has("values were supplied"):
-		return NewError(erColumnCount, "Column count doesn't match value count at row 1")
-	case has("doesn't yet support"):
-		return NewError(erUnsupported, "%s", strings.ToUpper(text[:1])+text[1:])
-	case has("string or blob too big"):
-		return NewError(erTooLong, "A value is larger than max_allowed_packet (%d)", maxText)
-	case has("out of memory"):
-		return NewError(erMemory, "Out of memory: the statements of all clients together may use %d MB", maxHeap>>20)
-	case has("database or disk is full"):
-		return NewError(erTableFull, "The table is full: the schema test, the temporary files of all sessions (%d MB) or the disk has no room for more", spilled.most>>20)
-	case has("database is locked"), has("database table is locked"):
-		return NewError(erLock, "Lock wait timeout exceeded; try restarting transaction")
-	case has("Expression tree is too large"), has("parser stack overflow"), has("too many terms in compound"):
-		return tooDeep()
-	case has("NOT NULL constraint failed"):
-		return NewError(erNull, "Column '%s' cannot be null", name[strings.LastIndexByte(name, '.')+1:])
-	case has("UNIQUE constraint failed"):
-		return NewError(1062, "Duplicate entry for key '%s'", name)
-	case has("tables in a join"):
-		return NewError(1116, "Too many tables; %s", text)
-	case has("malformed JSON"):
-		return NewError(3141, "Invalid JSON text")
-	case has("pattern too complex"):
-		return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
-	case has("interrupted"):
-		return NewError(erInterrupted, "Query execution was interrupted")
+	table := name
+	if !strings.Contains(name, ".") {
+		table = s.database + "." + name
 	}
-	return NewError(erUnknown, "%s", text)
+	words := strings.NewReplacer("{text}", text, "{last}", text[strings.LastIndexByte(text, ' ')+1:], "{name}", name, "{table}", table, "{column}", name[strings.LastIndexByte(name, '.')+1:],
+		"{spill}", strconv.FormatInt(spilled.most>>20, 10))
+	at := slices.IndexFunc(engineErrors, func(e mapped) bool {
+		return !slices.ContainsFunc(strings.Split(e.parts, "*"), func(part string) bool { return !strings.Contains(text, part) })
+	})
+	return NewError(engineErrors[at].number, "%s", words.Replace(engineErrors[at].message))
 }

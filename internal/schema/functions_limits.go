@@ -24,7 +24,7 @@ var foreign = map[string]function{"trim": {2, wrongCount}, "ltrim": {2, wrongCou
 
 // wrongCount is the error of a call with more or fewer arguments than the function takes.
 func wrongCount(a []driver.Value) driver.Value {
-	return NewError(1582, "Incorrect parameter count: %d", len(a))
+	return NewError(erArguments, "Incorrect parameter count: %d", len(a))
 }
 
 // sleep is SLEEP(seconds): 1 if it was interrupted.

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -37,7 +36,7 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []driver.Value) err
 }
 
 func (c *concatenation) WindowInverse(*sqlite.FunctionContext, []driver.Value) error {
-	return errors.New("this version of ftrace doesn't yet support 'GROUP_CONCAT() OVER'")
+	return unsupported("GROUP_CONCAT() OVER")
 }
 
 func (c *concatenation) WindowValue(*sqlite.FunctionContext) (driver.Value, error) {

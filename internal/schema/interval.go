@@ -2,7 +2,6 @@ package schema
 
 import (
 	"database/sql/driver"
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -109,7 +108,7 @@ func shiftTime(a []driver.Value) driver.Value {
 	parts, numbers := composites[unit], []float64{asNumber(a[1])}
 	if _, text := a[1].(string); parts != nil {
 		if n, real := a[1].(float64); real { // MySQL would look at its decimal places
-			return fmt.Errorf("this version of ftrace doesn't yet support %v as INTERVAL of %s: give it as text", n, unit)
+			return NewError(erUnsupported, "This version of ftrace doesn't yet support %v as INTERVAL of %s: give it as text", n, unit)
 		}
 		var valid bool
 		numbers, valid = intervalNumbers(a[1], parts)

@@ -38,7 +38,7 @@ var jsonFunctions = map[string]function{
 	"json_length": {1, func(a []driver.Value) driver.Value {
 		var v any
 		if err := json.Unmarshal([]byte(asText(a[0])), &v); err != nil {
-			return NewError(3141, "Invalid JSON text in argument 1 to function json_length: %v", err)
+			return NewError(erJSON, "Invalid JSON text in argument 1 to function json_length: %v", err)
 		}
 		switch v := v.(type) {
 		case map[string]any:
@@ -84,7 +84,7 @@ func unquoteJSON(a []driver.Value) driver.Value {
 	}
 	var s string
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return NewError(3141, "Invalid JSON text in argument 1 to function json_unquote: %v", err)
+		return NewError(erJSON, "Invalid JSON text in argument 1 to function json_unquote: %v", err)
 	}
 	return s
 }

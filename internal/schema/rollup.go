@@ -76,16 +76,14 @@ func rolledUp(st *stmt, q *query, s *selection) (*selection, []ordered) {
 	if s.having != nil {
 		rolled.having = l.rolled(s.having)
 	}
-	text := ""
 	for i, by := range l.by {
 		rolled.group = append(rolled.group, raw(fmt.Sprintf("ftrace_level < %d", i+1)), l.level(by, i))
-		text += fmt.Sprintf(" UNION ALL SELECT %d", i+1)
 	}
-	rolled.from = append(slices.Clone(s.from), &tableRef{join: "CROSS JOIN", query: &query{terms: []term{{only: &selection{items: []item{{of: raw("0"), alias: "ftrace_level", named: true}}}}}}})
-	terms := &rolled.from[len(rolled.from)-1].query.terms
-	for i := range l.by {
-		*terms = append(*terms, term{union: "UNION ALL", only: &selection{items: []item{{of: raw(strconv.Itoa(i + 1)), named: true, alias: "ftrace_level"}}}})
+	all := &query{}
+	for i := range len(l.by) + 1 {
+		all.terms = append(all.terms, term{union: "UNION ALL", only: &selection{items: []item{{of: raw(strconv.Itoa(i)), named: true, alias: "ftrace_level"}}}})
 	}
+	rolled.from = append(slices.Clone(s.from), &tableRef{join: "CROSS JOIN", query: all})
 	if len(q.terms) > 1 {
 		return &rolled, q.order // which is that of the whole query
 	}

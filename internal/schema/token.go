@@ -187,7 +187,7 @@ func tokens(s string) ([]token, error) {
 }
 
 func syntaxError(rest string) *Error {
-	return NewError(erSyntax, "You have an error in your SQL syntax; check the manual for the right syntax to use near '%s'", rest[:min(len(rest), 80)])
+	return NewError(erSyntax, syntaxNear+"'%s'", rest[:min(len(rest), 80)])
 }
 
 func wordByte(c byte) bool {
