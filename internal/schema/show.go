@@ -60,69 +60,20 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 			return nil, err
 		}
 	}
-	in := quoteString(t.schema)
-	name, from := "", ""
-	switch what {
-	case "DATABASES", "SCHEMAS":
-		name, from = "Database", "SELECT SCHEMA_NAME AS `Database` FROM information_schema.schemata"
-	case "TABLES":
-		name = "Tables_in_" + t.schema
-		from = "SELECT TABLE_NAME AS " + quoteName(name)
-		if full {
-			from += ", TABLE_TYPE AS Table_type"
-		}
-		from += " FROM information_schema.tables WHERE TABLE_SCHEMA = " + in
-	case "TABLE STATUS":
-		name = "Name"
-		from = `SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, TABLE_ROWS AS Rows, AVG_ROW_LENGTH AS Avg_row_length, DATA_LENGTH AS Data_length,
-			MAX_DATA_LENGTH AS Max_data_length, INDEX_LENGTH AS Index_length, DATA_FREE AS Data_free, AUTO_INCREMENT AS Auto_increment, CREATE_TIME AS Create_time, UPDATE_TIME AS Update_time,
-			CHECK_TIME AS Check_time, TABLE_COLLATION AS Collation, CHECKSUM AS Checksum, CREATE_OPTIONS AS Create_options, TABLE_COMMENT AS Comment
-			FROM information_schema.tables WHERE TABLE_SCHEMA = ` + in
-	case "COLUMNS", "FIELDS":
-		name = "Field"
-		collation, more := "", ""
-		if full {
-			collation, more = "CASE WHEN DATA_TYPE LIKE '%int' OR DATA_TYPE = 'double' THEN NULL ELSE 'utf8mb4_general_ci' END AS Collation, ", ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment"
-		}
-		from = `SELECT COLUMN_NAME AS Field, COLUMN_TYPE AS Type, ` + collation + `IS_NULLABLE AS "Null", COLUMN_KEY AS "Key", COLUMN_DEFAULT AS "Default", EXTRA AS Extra` + more +
-			` FROM information_schema.columns WHERE TABLE_SCHEMA = ` + in + " AND TABLE_NAME = " + quoteString(t.name)
-	case "STATUS":
-		name = "Variable_name"
-		from = `SELECT VARIABLE_NAME AS Variable_name, CASE WHEN VARIABLE_NAME LIKE 'Performance%' THEN SUM(VARIABLE_VALUE) ELSE MAX(VARIABLE_VALUE) END AS Value
-			FROM performance_schema.session_status GROUP BY 1`
-	case "VARIABLES":
-		name, from = "Variable_name", "SELECT DISTINCT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value FROM performance_schema.session_variables"
-	case "ENGINES":
-		name, from = "Engine", "SELECT ENGINE AS Engine, SUPPORT AS Support, COMMENT AS Comment, TRANSACTIONS AS Transactions, XA, SAVEPOINTS AS Savepoints FROM information_schema.engines"
-	case "PLUGINS":
-		name, from = "Name", "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.plugins"
-	case "PROCESSLIST":
-		info := "SUBSTR(INFO, 1, 100)"
-		if full {
-			info = "INFO"
-		}
-		name, from = "Id", "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, "+info+" AS Info FROM information_schema.processlist"
-	case "CHARSET":
-		name, from = "Charset", `SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, DEFAULT_COLLATE_NAME AS "Default collation", MAXLEN AS Maxlen FROM information_schema.character_sets`
-	case "COLLATION":
-		name, from = "Collation", `SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, IS_DEFAULT AS "Default", IS_COMPILED AS Compiled, SORTLEN AS Sortlen FROM information_schema.collations`
-	case "GRANTS":
+	if what == "GRANTS" {
 		return s.showGrants(st, i)
-	default:
-		columns, ok := shownEmpty[what]
-		if !ok {
-			return nil, syntaxError(st.rest(1))
-		}
-		var none []string
-		for _, c := range strings.Split(columns, ",") {
-			none = append(none, "NULL AS "+quoteName(c))
-		}
-		name, from = strings.Split(columns, ",")[0], "SELECT "+strings.Join(none, ", ")+" WHERE 0"
-		if what == "PROCEDURE STATUS" || what == "FUNCTION STATUS" {
-			name = "Name"
-		}
 	}
-	q := "SELECT * FROM (" + strings.ReplaceAll(from, "`", `"`) + ")"
+	of, known := shown[what]
+	if !known {
+		return nil, syntaxError(st.rest(1))
+	}
+	from := of.from
+	if full && of.full != "" {
+		from = of.full
+	}
+	name := strings.ReplaceAll(of.name, "{schema}", t.schema)
+	from = strings.NewReplacer("{name}", quoteName(name), "{schema}", quoteString(t.schema), "{table}", quoteString(t.name)).Replace(from)
+	q := "SELECT * FROM (" + from + ")"
 	switch {
 	case i == len(st.tokens):
 	case st.at(i).is("LIKE"), st.at(i).is("WHERE"), st.at(i).is("LIMIT"):
@@ -159,20 +110,67 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	return s.read(ctx, q, st.args, nil)
 }
 
-// shownEmpty are the columns of what SHOW can list and never exists here.
-var shownEmpty = func() map[string]string {
-	index := "Table,Non_unique,Key_name,Seq_in_index,Column_name,Collation,Cardinality,Sub_part,Packed,Null,Index_type,Comment,Index_comment"
-	routine := "Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation"
-	log := "Log_name,File_size"
-	source := "File,Position,Binlog_Do_DB,Binlog_Ignore_DB,Executed_Gtid_Set"
-	replica := "Slave_IO_State,Master_Host,Master_User,Master_Port"
-	return map[string]string{
-		"INDEX": index, "INDEXES": index, "KEYS": index, "PROCEDURE STATUS": routine, "FUNCTION STATUS": routine,
-		"TRIGGERS":   "Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,Database Collation",
-		"EVENTS":     "Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,character_set_client,collation_connection,Database Collation",
-		"PRIVILEGES": "Privilege,Context,Comment", "PROFILES": "Query_ID,Duration,Query", "OPEN TABLES": "Database,Table,In_use,Name_locked",
-		"BINARY LOGS": log, "MASTER LOGS": log, "BINARY LOG": source, "MASTER STATUS": source, "SLAVE STATUS": replica, "REPLICA STATUS": replica, "SLAVE HOSTS": "Server_id,Host,Port,Master_id,Slave_UUID",
+// A showing is what SHOW lists.
+type showing struct {
+	name string // the column to which LIKE applies
+	from string // the query of it
+	full string // that of SHOW FULL; "": the same
+}
+
+// shown are what SHOW can list. {schema} and {table} are what it is of, and {name} its name.
+var shown = func() map[string]showing {
+	columns := func(collation, more string) string {
+		return `SELECT COLUMN_NAME AS Field, COLUMN_TYPE AS Type, ` + collation + `IS_NULLABLE AS "Null", COLUMN_KEY AS "Key", COLUMN_DEFAULT AS "Default", EXTRA AS Extra` + more +
+			` FROM information_schema.columns WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}`
 	}
+	clients := func(info string) string {
+		return "SELECT ID AS Id, USER AS User, HOST AS Host, DB AS db, COMMAND AS Command, TIME AS Time, STATE AS State, " + info + " AS Info FROM information_schema.processlist"
+	}
+	list := map[string]showing{
+		"DATABASES": {"Database", `SELECT SCHEMA_NAME AS "Database" FROM information_schema.schemata`, ""},
+		"TABLES": {"Tables_in_{schema}", "SELECT TABLE_NAME AS {name} FROM information_schema.tables WHERE TABLE_SCHEMA = {schema}",
+			"SELECT TABLE_NAME AS {name}, TABLE_TYPE AS Table_type FROM information_schema.tables WHERE TABLE_SCHEMA = {schema}"},
+		"TABLE STATUS": {"Name", `SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, TABLE_ROWS AS Rows, AVG_ROW_LENGTH AS Avg_row_length, DATA_LENGTH AS Data_length,
+			MAX_DATA_LENGTH AS Max_data_length, INDEX_LENGTH AS Index_length, DATA_FREE AS Data_free, AUTO_INCREMENT AS Auto_increment, CREATE_TIME AS Create_time, UPDATE_TIME AS Update_time,
+			CHECK_TIME AS Check_time, TABLE_COLLATION AS Collation, CHECKSUM AS Checksum, CREATE_OPTIONS AS Create_options, TABLE_COMMENT AS Comment
+			FROM information_schema.tables WHERE TABLE_SCHEMA = {schema}`, ""},
+		"COLUMNS": {"Field", columns("", ""),
+			columns("CASE WHEN DATA_TYPE LIKE '%int' OR DATA_TYPE = 'double' THEN NULL ELSE 'utf8mb4_general_ci' END AS Collation, ", ", PRIVILEGES AS Privileges, COLUMN_COMMENT AS Comment")},
+		"STATUS": {"Variable_name", `SELECT VARIABLE_NAME AS Variable_name, CASE WHEN VARIABLE_NAME LIKE 'Performance%' THEN SUM(VARIABLE_VALUE) ELSE MAX(VARIABLE_VALUE) END AS Value
+			FROM performance_schema.session_status GROUP BY 1`, ""},
+		"VARIABLES":   {"Variable_name", "SELECT DISTINCT VARIABLE_NAME AS Variable_name, VARIABLE_VALUE AS Value FROM performance_schema.session_variables", ""},
+		"ENGINES":     {"Engine", "SELECT ENGINE AS Engine, SUPPORT AS Support, COMMENT AS Comment, TRANSACTIONS AS Transactions, XA, SAVEPOINTS AS Savepoints FROM information_schema.engines", ""},
+		"PLUGINS":     {"Name", "SELECT PLUGIN_NAME AS Name, PLUGIN_STATUS AS Status, PLUGIN_TYPE AS Type, PLUGIN_LIBRARY AS Library, PLUGIN_LICENSE AS License FROM information_schema.plugins", ""},
+		"PROCESSLIST": {"Id", clients("SUBSTR(INFO, 1, 100)"), clients("INFO")},
+		"CHARSET":     {"Charset", `SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, DEFAULT_COLLATE_NAME AS "Default collation", MAXLEN AS Maxlen FROM information_schema.character_sets`, ""},
+		"COLLATION": {"Collation", `SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, IS_DEFAULT AS "Default", IS_COMPILED AS Compiled, SORTLEN AS Sortlen
+			FROM information_schema.collations`, ""},
+	}
+	for what, columns := range map[string]string{ // what never exists here
+		"INDEX":            "Table,Non_unique,Key_name,Seq_in_index,Column_name,Collation,Cardinality,Sub_part,Packed,Null,Index_type,Comment,Index_comment",
+		"PROCEDURE STATUS": "Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation",
+		"TRIGGERS":         "Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,Database Collation",
+		"EVENTS":           "Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,character_set_client,collation_connection,Database Collation",
+		"PRIVILEGES":       "Privilege,Context,Comment",
+		"PROFILES":         "Query_ID,Duration,Query",
+		"OPEN TABLES":      "Database,Table,In_use,Name_locked",
+		"BINARY LOGS":      "Log_name,File_size",
+		"BINARY LOG":       "File,Position,Binlog_Do_DB,Binlog_Ignore_DB,Executed_Gtid_Set",
+		"SLAVE STATUS":     "Slave_IO_State,Master_Host,Master_User,Master_Port",
+		"SLAVE HOSTS":      "Server_id,Host,Port,Master_id,Slave_UUID",
+	} {
+		names := strings.Split(columns, ",")
+		name := names[map[bool]int{true: 1}[what == "PROCEDURE STATUS"]]
+		for i := range names {
+			names[i] = "NULL AS " + quoteName(names[i])
+		}
+		list[what] = showing{name, "SELECT " + strings.Join(names, ", ") + " WHERE 0", ""}
+	}
+	for other, what := range map[string]string{"SCHEMAS": "DATABASES", "FIELDS": "COLUMNS", "INDEXES": "INDEX", "KEYS": "INDEX", "FUNCTION STATUS": "PROCEDURE STATUS", "MASTER LOGS": "BINARY LOGS",
+		"MASTER STATUS": "BINARY LOG", "REPLICA STATUS": "SLAVE STATUS"} {
+		list[other] = list[what]
+	}
+	return list
 }()
 
 // showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the tracer's memory.
