@@ -246,24 +246,19 @@ func decimals(v driver.Value, places float64, round bool) driver.Value {
 	if !isInteger {
 		text = strconv.FormatFloat(asNumber(v), 'f', -1, 64)
 	}
-	whole, fraction, _ := strings.Cut(text, ".")
-	digits, ok := new(big.Int).SetString(whole+fraction, 10)
-	drop := len(fraction) - keep
-	if !ok || drop <= 0 {
+	_, fraction, _ := strings.Cut(text, ".")
+	x, ok := new(big.Rat).SetString(text)
+	if !ok || len(fraction) <= keep {
 		return asNumber(v)
 	}
-	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(drop)), nil)
-	rest := new(big.Int)
-	digits.QuoRem(digits, unit, rest)
-	if rest.Abs(rest); round && rest.Lsh(rest, 1).Cmp(unit) >= 0 {
-		one := big.NewInt(1)
-		if strings.HasPrefix(text, "-") {
-			one.Neg(one)
-		}
-		digits.Add(digits, one)
+	unit, _ := new(big.Rat).SetString(fmt.Sprint("1e", keep))
+	x.Mul(x, unit)
+	digits := x.FloatString(0)
+	if !round {
+		digits = new(big.Int).Quo(x.Num(), x.Denom()).String()
 	}
-	f, _ := strconv.ParseFloat(fmt.Sprintf("%se%d", digits, -keep), 64)
-	if isInteger && math.Abs(f) < 1<<53 {
+	f, _ := strconv.ParseFloat(fmt.Sprint(digits, "e", -keep), 64)
+	if f += 0; isInteger && math.Abs(f) < 1<<53 { // without the sign of a zero
 		return int64(f)
 	}
 	return f

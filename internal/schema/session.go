@@ -60,6 +60,7 @@ type Schema struct {
 	sources     func() []Source
 	several     bool
 	information bool // it is information_schema, which belongs to no process
+	recorded    bool // it is of one recording
 }
 
 // sysSchema is the schema of views of performance_schema, and of who waits for whom there. It is
@@ -90,7 +91,7 @@ func (c *Catalog) Remove(s Source) {
 func (c *Catalog) Recorded() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return !s.information && s.name != "performance_schema" && s.name != sysSchema })
+	return slices.ContainsFunc(c.schemas, func(s *Schema) bool { return s.recorded })
 }
 
 // Sources returns the sources of performance_schema.
@@ -102,7 +103,7 @@ func (c *Catalog) Sources() []Source {
 
 // sourcesOf returns the sources of a schema. It looks for new ones first.
 func (c *Catalog) sourcesOf(sc *Schema) []Source {
-	if c.Find != nil && (sc.name == "performance_schema" || sc.name == sysSchema) {
+	if c.Find != nil && !sc.recorded {
 		c.Find()
 	}
 	return sc.sources()
@@ -133,7 +134,7 @@ func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	for i := 2; taken(unique); i++ {
 		unique = fmt.Sprintf("%s_%d", name, i)
 	}
-	c.schemas = append(c.schemas, &Schema{name: unique, tables: performanceTables, sources: func() []Source { return []Source{s} }})
+	c.schemas = append(c.schemas, &Schema{name: unique, tables: performanceTables, sources: func() []Source { return []Source{s} }, recorded: true})
 	return unique, nil
 }
 
@@ -187,7 +188,7 @@ func (c *Catalog) Close() error {
 		errs = append(errs, s.Close())
 	}
 	for _, sc := range c.schemas {
-		if sc.name != "performance_schema" && sc.name != sysSchema && sc.sources != nil {
+		if sc.recorded {
 			for _, s := range sc.sources() {
 				errs = append(errs, s.Close())
 			}

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/hex"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -135,7 +136,7 @@ func tokens(s string) ([]token, error) {
 			add(token{k, s[from:i], start, i})
 			continue
 		case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
-			i += numberEnd(rest)
+			i += len(written.FindString(rest))
 			if c != '.' && i < len(s) && wordByte(s[i]) && s[start] != '0' {
 				// An identifier may begin with digits.
 				for i < len(s) && wordByte(s[i]) {
@@ -221,42 +222,8 @@ func binary(digits string) (string, bool) {
 	return strconv.FormatUint(n, 10), err == nil
 }
 
-// numberEnd returns the length of the number that s begins with.
-func numberEnd(s string) int {
-	i := 0
-	digits := func(is func(byte) bool) {
-		for i < len(s) && is(s[i]) {
-			i++
-		}
-	}
-	decimal := func(c byte) bool { return c >= '0' && c <= '9' }
-	if len(s) > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X') {
-		i = 2
-		digits(func(c byte) bool { return decimal(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' })
-		return i
-	}
-	if len(s) > 2 && s[0] == '0' && s[1] == 'b' && (s[2] == '0' || s[2] == '1') {
-		i = 2
-		digits(func(c byte) bool { return c == '0' || c == '1' })
-		return i
-	}
-	digits(decimal)
-	if i < len(s) && s[i] == '.' {
-		i++
-		digits(decimal)
-	}
-	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
-		j := i
-		if i++; i < len(s) && (s[i] == '+' || s[i] == '-') {
-			i++
-		}
-		if i == len(s) || !decimal(s[i]) {
-			return j
-		}
-		digits(decimal)
-	}
-	return i
-}
+// written matches the number that a text begins with.
+var written = regexp.MustCompile(`^(0[xX][0-9a-fA-F]*|0b[01]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?)`)
 
 // quoted returns the meaning of the quoted text with which s begins, and its length; 0 if the text
 // does not end.
@@ -273,25 +240,14 @@ func quoted(s string) (string, int) {
 			return b.String(), i + 1
 		case c == '\\' && q != '`' && i+1 < len(s):
 			i++
-			switch s[i] {
-			case 'n':
-				b.WriteByte('\n')
-			case 't':
-				b.WriteByte('\t')
-			case 'r':
-				b.WriteByte('\r')
-			case 'b':
-				b.WriteByte('\b')
-			case '0':
-				b.WriteByte(0)
-			case 'Z':
-				b.WriteByte(26)
-			case '%', '_': // they are LIKE's
-				b.WriteByte('\\')
-				b.WriteByte(s[i])
-			default:
-				b.WriteByte(s[i])
+			if at := strings.IndexByte("ntrb0Z", s[i]); at >= 0 {
+				b.WriteByte("\n\t\r\b\x00\x1a"[at])
+				break
 			}
+			if s[i] == '%' || s[i] == '_' { // they are LIKE's
+				b.WriteByte('\\')
+			}
+			b.WriteByte(s[i])
 		default:
 			b.WriteByte(c)
 		}

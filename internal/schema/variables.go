@@ -85,17 +85,14 @@ func (s *Session) variable(name string) (value, error) {
 	if !ok {
 		return nil, NewError(erUnknownVar, "Unknown system variable '%s'", plainVariable(name))
 	}
+	n, err := strconv.ParseUint(v, 10, 63)
 	switch {
 	case v == "ON":
 		return int64(1), nil
 	case v == "OFF":
 		return int64(0), nil
-	case v != "" && strings.Trim(v, "0123456789") == "" && len(v) < 19:
-		n := int64(0)
-		for _, c := range v {
-			n = n*10 + int64(c-'0')
-		}
-		return n, nil
+	case err == nil:
+		return int64(n), nil
 	}
 	return v, nil
 }

@@ -127,7 +127,7 @@ type cursor struct {
 	t    *virtual
 	rows *rows
 	list []int // indexes of rows, nil for all
-	all  bool
+	n    int   // how many there are
 	pos  int
 }
 
@@ -139,10 +139,11 @@ func (c *cursor) Filter(idxNum int, _ string, vals []vtab.Value) error {
 	if err != nil {
 		return c.t.session.fail(err)
 	}
-	c.rows, c.pos, c.all, c.list = rows, 0, true, nil
+	c.rows, c.pos, c.n, c.list = rows, 0, rows.n, nil
 	if idxNum > 0 && len(vals) > 0 {
 		if key, ok := lookupKey(vals[0], c.t.numeric(idxNum-1)); ok {
-			c.all, c.list = false, rows.lookup(idxNum - 1)[key]
+			c.list = rows.lookup(idxNum - 1)[key]
+			c.n = len(c.list)
 		}
 	}
 	return nil
@@ -163,19 +164,11 @@ func (c *cursor) Next() error {
 	return nil
 }
 
-func (c *cursor) Close() error {
-	return nil
-}
-
-func (c *cursor) Eof() bool {
-	if c.all {
-		return c.pos >= c.rows.n
-	}
-	return c.pos >= len(c.list)
-}
+func (c *cursor) Close() error { return nil }
+func (c *cursor) Eof() bool    { return c.pos >= c.n }
 
 func (c *cursor) row() int {
-	if c.all {
+	if c.list == nil {
 		return c.pos
 	}
 	return c.list[c.pos]
