@@ -83,26 +83,19 @@ func (v *liveView) snapshot() *Snapshot {
 			s.Global = append(s.Global, v.global(uint32(key), c))
 		}
 	}
-	s.Threads = make([]Thread, 0, len(l.Goroutines))
-	for i := range l.Goroutines {
-		s.Threads = append(s.Threads, v.thread(&l.Goroutines[i]))
-	}
-	for i := range l.Spans {
-		s.Spans = append(s.Spans, v.span(&l.Spans[i]))
-	}
-	for i := range l.Fired {
-		s.Fired = append(s.Fired, v.fired(&l.Fired[i]))
-	}
-	s.Long = make([]Call, 0, len(l.Long))
-	for i := range l.Long {
-		s.Long = append(s.Long, v.call(&l.Long[i]))
-	}
-	s.LongWaits = make([]Wait, 0, len(l.LongWaits))
-	for i := range l.LongWaits {
-		s.LongWaits = append(s.LongWaits, v.wait(&l.LongWaits[i]))
-	}
+	s.Threads, s.Spans, s.Fired = rowsFrom(l.Goroutines, v.thread), rowsFrom(l.Spans, v.span), rowsFrom(l.Fired, v.fired)
+	s.Long, s.LongWaits = rowsFrom(l.Long, v.call), rowsFrom(l.LongWaits, v.wait)
 	s.Now, s.Running = v.at(l.Latest), int(l.Running)
 	return s
+}
+
+// rowsFrom returns what f makes of each element of a list.
+func rowsFrom[From, Row any](list []From, f func(*From) Row) []Row {
+	rows := make([]Row, len(list))
+	for i := range list {
+		rows[i] = f(&list[i])
+	}
+	return rows
 }
 
 // functionRows are a process's functions as rows of a snapshot.
@@ -181,13 +174,7 @@ func (v *liveView) thread(g *live.Goroutine) Thread {
 		nesting = frame.Event
 	}
 	t.Innermost, t.Level = nesting, len(g.Stack)
-	t.History, t.Waits = make([]Call, 0, len(g.History)), make([]Wait, 0, len(g.Waits))
-	for i := range g.History {
-		t.History = append(t.History, v.call(&g.History[i]))
-	}
-	for i := range g.Waits {
-		t.Waits = append(t.Waits, v.wait(&g.Waits[i]))
-	}
+	t.History, t.Waits = rowsFrom(g.History, v.call), rowsFrom(g.Waits, v.wait)
 	switch {
 	case len(t.Current) > 0:
 		t.Entry = t.Current[0].Function
@@ -271,9 +258,7 @@ func (v *liveView) goroutines() (all goroutines, err error) {
 		}
 		all.held = v.holders(&locks)
 		slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
-		for i := range states {
-			all.states = append(all.states, v.state(&states[i]))
-		}
+		all.states = rowsFrom(states, v.state)
 		all.objects, err = v.s.p.Objects(states, locks, v.s.names)
 		return err
 	})

@@ -61,15 +61,11 @@ func (s *Statement) failed() bool { return s.Failed || s.Code != 0 || s.Message 
 
 // A StatementSummary covers all ended statements that have the same digest, or the same instrument.
 type StatementSummary struct {
+	Summary
 	Event    string // instrument
 	Digest   string
 	Normal   string
 	Sample   string // the text of one
-	Count    uint64
-	Sum      int64
-	Min      int64
-	Max      int64
-	Errors   uint64
 	Rows     uint64
 	Affected uint64
 	First    int64
@@ -77,13 +73,15 @@ type StatementSummary struct {
 }
 
 func (t *StatementSummary) add(s *Statement) {
-	lasted := s.End - s.Start
 	if t.Count == 0 {
-		t.Event, t.Digest, t.Normal, t.Sample, t.Min, t.First = s.Instrument(), s.Digest, s.Normal, s.Text, lasted, s.Start
+		t.Event, t.Digest, t.Normal, t.Sample, t.First = s.Instrument(), s.Digest, s.Normal, s.Text, s.Start
 	}
-	t.Count++
-	t.Sum += lasted
-	t.Min, t.Max = min(t.Min, lasted), max(t.Max, lasted)
+	lasted := s.End - s.Start
+	one := Summary{Count: 1, Sum: lasted, Min: lasted, Max: lasted}
+	if s.Timed {
+		one.Timed = 1
+	}
+	t.merge(&one)
 	t.Rows += s.Rows
 	t.Affected += s.Affected
 	t.Last = s.End

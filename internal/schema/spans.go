@@ -15,13 +15,7 @@ import (
 
 // spansOf returns the spans of a class, in the order in which they began.
 func (v *view) spansOf(class string) []Span {
-	var rows []Span
-	for i := range v.Spans {
-		if v.Function(v.Spans[i].Function).class() == class {
-			rows = append(rows, v.Spans[i])
-		}
-	}
-	return rows
+	return slices.DeleteFunc(slices.Clone(v.Spans), func(s Span) bool { return v.Function(s.Function).class() != class })
 }
 
 // ofThreads returns those of the threads that there are: the process keeps the last spans of all
@@ -73,9 +67,7 @@ func endedSpans(spans []Span) []Span {
 
 // statementsOf returns statements as rows of their tables.
 func (v *view) statementsOf(spans []Span) []Statement {
-	rows := make([]Statement, 0, len(spans))
-	for i := range spans {
-		s := &spans[i]
+	return rowsFrom(spans, func(s *Span) Statement {
 		row := Statement{Event: s.Event, Name: v.Function(s.Function).Instrument(), Text: s.Text, Message: s.Message, Failed: s.Failed || s.Panicked}
 		if s.Text != "" {
 			row.Normal = sqltext.Normal(s.Text)
@@ -84,9 +76,8 @@ func (v *view) statementsOf(spans []Span) []Statement {
 		if m := mysqlError.FindStringSubmatch(s.Message); m != nil {
 			row.Code, _ = strconv.ParseInt(m[1], 10, 64)
 		}
-		rows = append(rows, row)
-	}
-	return rows
+		return row
+	})
 }
 
 // mysqlError matches the text of an error of MySQL's driver.
@@ -112,8 +103,9 @@ func (v *view) ownStatements() (s Statements, some bool) {
 		s.Digests[at].add(&s.Long[i])
 	}
 	for i := range sums {
-		t := &sums[i]
-		s.Events = append(s.Events, StatementSummary{Event: v.Function(t.Function).Instrument(), Count: t.Count, Sum: t.Sum, Min: t.Min, Max: t.Max, Errors: t.Errors + t.Panics})
+		t := StatementSummary{Summary: sums[i], Event: v.Function(sums[i].Function).Instrument()}
+		t.Errors += t.Panics
+		s.Events = append(s.Events, t)
 	}
 	slices.SortFunc(s.Events, func(a, b StatementSummary) int { return strings.Compare(a.Event, b.Event) })
 	return s, true

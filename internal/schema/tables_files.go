@@ -157,12 +157,7 @@ func fileColumns(by ...column[fileSummary]) []column[fileSummary] {
 		{"WRITE", "WRITE", true, func(s *fileSummary) *Summary { return &s.write }},
 		{"MISC", "MISC", false, func(s *fileSummary) *Summary { return &s.misc }},
 	} {
-		list = append(list,
-			id("COUNT_"+part.count, func(s *fileSummary) uint64 { return part.of(s).Count }),
-			number("SUM_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Sum }),
-			number("MIN_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Min }),
-			number("AVG_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Sum / int64(max(part.of(s).Timed, 1)) }),
-			number("MAX_TIMER_"+part.name, func(s *fileSummary) int64 { return part.of(s).Max }))
+		list = append(list, sumColumns(part.count, part.name, part.of)...)
 		if part.bytes {
 			list = append(list, number("SUM_NUMBER_OF_BYTES_"+part.name, func(s *fileSummary) int64 { return int64(part.of(s).Bytes) }))
 		}

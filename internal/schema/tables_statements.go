@@ -58,13 +58,8 @@ var statementColumns = slices.Concat(eventColumns(id("EVENT_ID", func(s *Stateme
 
 func (s *Statement) named(*view) string { return s.Instrument() }
 
-var statementSums = []column[StatementSummary]{
-	id("COUNT_STAR", func(s *StatementSummary) uint64 { return s.Count }),
-	number("SUM_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Sum }),
-	number("MIN_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Min }),
-	number("AVG_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Sum / int64(max(s.Count, 1)) }),
-	number("MAX_TIMER_WAIT", func(s *StatementSummary) int64 { return s.Max }),
+var statementSums = append(sumColumns("STAR", "WAIT", func(s *StatementSummary) *Summary { return &s.Summary }),
 	id("SUM_ERRORS", func(s *StatementSummary) uint64 { return s.Errors }),
 	id("SUM_ROWS_AFFECTED", func(s *StatementSummary) uint64 { return s.Affected }),
 	id("SUM_ROWS_SENT", func(s *StatementSummary) uint64 { return s.Rows }),
-}
+)

@@ -74,17 +74,24 @@ func every(rows []Summary, functions []Function) []Summary {
 
 // summaryColumns returns the columns of a summary, beginning with what it is grouped by.
 func summaryColumns(by ...column[Summary]) []column[Summary] {
-	return append(by,
+	return slices.Concat(by, []column[Summary]{
 		text("EVENT_NAME", nameKind, func(v *view, s *Summary) string { return v.Function(s.Function).Instrument() }),
-		id("COUNT_STAR", func(s *Summary) uint64 { return s.Count }),
-		number("SUM_TIMER_WAIT", func(s *Summary) int64 { return s.Sum }),
-		number("MIN_TIMER_WAIT", func(s *Summary) int64 { return s.Min }),
-		number("AVG_TIMER_WAIT", func(s *Summary) int64 { return s.Sum / int64(max(s.Timed, 1)) }),
-		number("MAX_TIMER_WAIT", func(s *Summary) int64 { return s.Max }),
+	}, sumColumns("STAR", "WAIT", func(s *Summary) *Summary { return s }), []column[Summary]{
 		number("SUM_TIMER_SELF", func(s *Summary) int64 { return s.Self }),
 		id("SUM_ERRORS", func(s *Summary) uint64 { return s.Errors }),
 		id("SUM_PANICS", func(s *Summary) uint64 { return s.Panics }),
-	)
+	})
+}
+
+// sumColumns are how many there were and how long they took, as all summaries have it.
+func sumColumns[T any](count, timer string, of func(*T) *Summary) []column[T] {
+	return []column[T]{
+		id("COUNT_"+count, func(r *T) uint64 { return of(r).Count }),
+		number("SUM_TIMER_"+timer, func(r *T) int64 { return of(r).Sum }),
+		number("MIN_TIMER_"+timer, func(r *T) int64 { return of(r).Min }),
+		number("AVG_TIMER_"+timer, func(r *T) int64 { return of(r).Sum / int64(max(of(r).Timed, 1)) }),
+		number("MAX_TIMER_"+timer, func(r *T) int64 { return of(r).Max }),
+	}
 }
 
 // A bucket of a histogram.
