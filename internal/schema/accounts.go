@@ -206,7 +206,7 @@ func (a *account) may(p privileges, schema, table string) bool {
 // maySet reports whether an account may update a column.
 func (a *account) maySet(schema, table, column string) bool {
 	return a.may(mayUpdate, schema, table) || slices.ContainsFunc(a.grants, func(g grant) bool {
-		return g.scope.has(schema, table) && slices.ContainsFunc(g.updates, func(c string) bool { return strings.EqualFold(c, column) })
+		return g.scope.has(schema, table) && containsFold(g.updates, column)
 	})
 }
 
@@ -230,6 +230,11 @@ func (a *account) sees(schema, table string) bool {
 // mayGrant reports whether an account may give others privileges for a scope.
 func (a *account) mayGrant(p privileges, on scope) bool {
 	return a.everything() || a.may(p, on.schema, on.table) && slices.ContainsFunc(a.grants, func(g grant) bool { return g.option && g.scope.has(on.schema, on.table) })
+}
+
+// containsFold reports whether a name is in a list, without regard to case.
+func containsFold(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(other string) bool { return strings.EqualFold(other, name) })
 }
 
 // on returns the grant of a scope, which is made if there is none.

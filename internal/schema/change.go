@@ -142,9 +142,8 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	switch p := map[string]privileges{"INSERT": mayInsert, "REPLACE": mayInsert | mayDelete, "DELETE": mayDelete}[c.command]; {
-	case p != 0:
-		err = s.mayUse(p, t.schema, t.name)
+	if c.command != "UPDATE" {
+		err = s.mayUse(map[string]privileges{"INSERT": mayInsert, "REPLACE": mayInsert | mayDelete, "DELETE": mayDelete}[c.command], t.schema, t.name)
 	}
 	for _, a := range append(c.same, c.set...) {
 		err = cmp.Or(err, s.maySetColumn(t.schema, t.name, a.column))
@@ -190,10 +189,7 @@ func (r *restorer) change(c *change, t *target) {
 	if alias := c.tables[0].alias; alias != "" {
 		r.write(" AS ", quoteName(alias))
 	}
-	for i, a := range c.set {
-		r.write(map[bool]string{true: " SET ", false: ", "}[i == 0], quoteName(a.column), " = ")
-		r.expr(a.value)
-	}
+	r.assignments(" SET ", c.set)
 	columns := c.columns
 	if t.ours && columns == nil && c.command == "INSERT" {
 		columns = t.table.columnNames() // all of them except the process
@@ -212,11 +208,15 @@ func (r *restorer) change(c *change, t *target) {
 		r.write(" ")
 		r.query(c.query)
 	}
-	for i, a := range c.same {
-		r.write(map[bool]string{true: " ON CONFLICT DO UPDATE SET ", false: ", "}[i == 0], quoteName(a.column), " = ")
-		r.expr(a.value)
-	}
+	r.assignments(" ON CONFLICT DO UPDATE SET ", c.same)
 	r.changed(c, t)
+}
+
+func (r *restorer) assignments(begin string, list []assignment) {
+	r.each(len(list), begin, ", ", func(i int) {
+		r.write(quoteName(list[i].column), " = ")
+		r.expr(list[i].value)
+	})
 }
 
 // changed writes which rows are changed. SQLite has no LIMIT for UPDATE and DELETE, so WHERE ...

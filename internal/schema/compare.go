@@ -153,12 +153,9 @@ func (r *restorer) mixed(list []*expr) bool {
 // inMixed writes text IN (...) with texts and numbers: each is compared as what it is.
 func (r *restorer) inMixed(e *expr) {
 	r.write(map[bool]string{true: "NOT "}[e.not], "(")
-	for i, a := range e.args[1:] {
-		if i > 0 {
-			r.write(" OR ")
-		}
-		r.operand(&expr{form: binaryForm, text: "=", args: []*expr{e.args[0], a}})
-	}
+	r.each(len(e.args)-1, "", " OR ", func(i int) {
+		r.operand(&expr{form: binaryForm, text: "=", args: []*expr{e.args[0], e.args[i+1]}})
+	})
 	r.write(")")
 }
 

@@ -344,7 +344,7 @@ func (a *account) grant(g *granting) {
 	on.option = on.option || g.option
 	updates := slices.Clone(on.updates)
 	for _, c := range g.updates {
-		if !slices.ContainsFunc(updates, func(known string) bool { return strings.EqualFold(known, c) }) {
+		if !containsFold(updates, c) {
 			updates = append(updates, c)
 		}
 	}
@@ -370,7 +370,7 @@ func (a *account) revoke(g *granting) error {
 	on.has &^= g.has
 	on.option = on.option && !g.option
 	on.updates = slices.DeleteFunc(slices.Clone(on.updates), func(c string) bool {
-		return g.has&mayUpdate != 0 || slices.ContainsFunc(g.updates, func(gone string) bool { return strings.EqualFold(gone, c) })
+		return g.has&mayUpdate != 0 || containsFold(g.updates, c)
 	})
 	return nil
 }

@@ -311,6 +311,16 @@ func (s *Session) columns() []columnInfo {
 	return list
 }
 
+// has reports whether a table is the target.
+func (t *target) has(schema, name string) bool {
+	return strings.EqualFold(schema, t.schema) && strings.EqualFold(name, t.name)
+}
+
+// columnsOfTarget returns the columns of a table, as far as the user may see them.
+func (s *Session) columnsOfTarget(t target) []columnInfo {
+	return slices.DeleteFunc(s.columns(), func(c columnInfo) bool { return !t.has(c.schema, c.table) })
+}
+
 // beginsView matches what SQLite has before the query of a view.
 var beginsView = regexp.MustCompile(`(?is)^create\s.*?\sas\s+`)
 

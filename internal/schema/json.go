@@ -98,12 +98,7 @@ func (r *restorer) document(e *expr) {
 		return
 	}
 	r.write(documents[e.text], "(")
-	for i, a := range e.args {
-		if i > 0 {
-			r.write(", ")
-		}
-		r.jsonValue(a)
-	}
+	r.each(len(e.args), "", ", ", func(i int) { r.jsonValue(e.args[i]) })
 	r.write(")")
 	r.over(e.window)
 }

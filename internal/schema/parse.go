@@ -110,7 +110,7 @@ func (p *parser) name(qualified bool) string {
 		p.syntax()
 	}
 	if engines(t.text) {
-		fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", t.text))
+		fail(enginesName(t.text))
 	}
 	p.i++
 	return t.text
@@ -573,7 +573,7 @@ var separators = map[string][]string{"TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FO
 func (p *parser) call(first int, function string) *expr {
 	defer p.deeper()()
 	if engines(function) {
-		fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", function))
+		fail(enginesName(function))
 	}
 	e := &expr{form: callForm, text: strings.ToUpper(function)}
 	p.expect("(")

@@ -51,14 +51,19 @@ func (r *restorer) deeper() func() {
 	return func() { r.within-- }
 }
 
+// each calls f for the numbers below n, after what it begins with, if there are any, or what comes
+// between them.
+func (r *restorer) each(n int, begin, between string, f func(i int)) {
+	for i := range n {
+		r.write(begin)
+		f(i)
+		begin = between
+	}
+}
+
 // list writes expressions with commas between them.
 func (r *restorer) list(list []*expr) {
-	for i, e := range list {
-		if i > 0 {
-			r.write(", ")
-		}
-		r.expr(e)
-	}
+	r.each(len(list), "", ", ", func(i int) { r.expr(list[i]) })
 }
 
 // call writes a call of a function.
@@ -390,6 +395,10 @@ func engines(name string) bool {
 	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage") || strings.EqualFold(name, viewsTable)
 }
 
+func enginesName(name string) error {
+	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", name)
+}
+
 // collation returns the collation of SQLite that is closest to one of MySQL's.
 func collation(name string) string {
 	if strings.HasSuffix(strings.ToLower(name), "_bin") || strings.EqualFold(name, "binary") {
@@ -637,12 +646,7 @@ func (r *restorer) total(e *expr) {
 
 // arguments writes the arguments of a function that takes or returns values of a kind.
 func (r *restorer) arguments(list []*expr, k exprKind) {
-	for i, e := range list {
-		if i > 0 {
-			r.write(", ")
-		}
-		r.as(k, e)
-	}
+	r.each(len(list), "", ", ", func(i int) { r.as(k, list[i]) })
 }
 
 // groupConcat writes GROUP_CONCAT([DISTINCT] x, y ORDER BY z SEPARATOR s) as
@@ -682,10 +686,7 @@ func (r *restorer) window(w *window) {
 	if w.name != "" {
 		r.write(quoteName(w.name))
 	}
-	for i, e := range w.partition {
-		r.write(map[bool]string{true: " PARTITION BY ", false: ", "}[i == 0])
-		r.sorted(e)
-	}
+	r.each(len(w.partition), " PARTITION BY ", ", ", func(i int) { r.sorted(w.partition[i]) })
 	r.orderBy(w.order)
 	if w.frame != "" {
 		r.write(" ", w.frame)
@@ -694,13 +695,10 @@ func (r *restorer) window(w *window) {
 }
 
 func (r *restorer) orderBy(list []ordered) {
-	for i, o := range list {
-		r.write(map[bool]string{true: " ORDER BY ", false: ", "}[i == 0])
-		r.sorted(o.of)
-		if o.desc {
-			r.write(" DESC")
-		}
-	}
+	r.each(len(list), " ORDER BY ", ", ", func(i int) {
+		r.sorted(list[i].of)
+		r.write(map[bool]string{true: " DESC"}[list[i].desc])
+	})
 }
 
 // quoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a

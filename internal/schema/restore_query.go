@@ -18,15 +18,8 @@ func (r *restorer) query(q *query) {
 	defer r.deeper()()
 	with := len(r.with)
 	defer func() { r.with = r.with[:with] }()
-	for i, c := range q.with {
-		if i == 0 {
-			r.write("WITH ")
-			if q.recursive {
-				r.write("RECURSIVE ")
-			}
-		} else {
-			r.write(", ")
-		}
+	r.each(len(q.with), map[bool]string{true: "WITH RECURSIVE ", false: "WITH "}[q.recursive], ", ", func(i int) {
+		c := q.with[i]
 		if q.recursive {
 			r.pushWith(q, c)
 		}
@@ -38,7 +31,7 @@ func (r *restorer) query(q *query) {
 			r.pushWith(q, c)
 		}
 		r.write(" ")
-	}
+	})
 	order := q.order
 	for i, t := range q.terms {
 		if i > 0 {
@@ -76,9 +69,7 @@ func (r *restorer) limit(q *query) {
 
 // columns writes a list of columns, if there is one.
 func (r *restorer) columns(names []string) {
-	for i, name := range names {
-		r.write(map[bool]string{true: " (", false: ", "}[i == 0], quoteName(name))
-	}
+	r.each(len(names), " (", ", ", func(i int) { r.write(quoteName(names[i])) })
 	if names != nil {
 		r.write(")")
 	}
@@ -94,21 +85,12 @@ func (r *restorer) selection(s *selection, united bool) {
 
 func (r *restorer) selectionInScope(s *selection, united bool) {
 	if s.values != nil {
-		for i, row := range s.values {
-			r.write(map[bool]string{true: "VALUES ", false: ", "}[i == 0], "(")
-			r.list(row)
-			r.write(")")
-		}
+		r.each(len(s.values), "VALUES ", ", ", func(i int) { r.expr(&expr{form: rowForm, args: s.values[i]}) })
 		return
 	}
-	r.write("SELECT ")
-	if s.distinct {
-		r.write("DISTINCT ")
-	}
-	for i, item := range s.items {
-		if i > 0 {
-			r.write(", ")
-		}
+	r.write("SELECT ", map[bool]string{true: "DISTINCT "}[s.distinct])
+	r.each(len(s.items), "", ", ", func(i int) {
+		item := &s.items[i]
 		if (s.distinct || united) && item.of.form != starForm {
 			r.sorted(item.of)
 		} else {
@@ -120,7 +102,7 @@ func (r *restorer) selectionInScope(s *selection, united bool) {
 		case item.of.form != columnForm && item.of.form != starForm: // SQLite would name it after its own spelling
 			r.write(" AS ", quoteName(item.text[:characters(item.text, maxName)]))
 		}
-	}
+	})
 	if s.from != nil {
 		r.write(" FROM ")
 		r.tables(s.from)
@@ -136,23 +118,15 @@ func (r *restorer) selectionInScope(s *selection, united bool) {
 		r.write(" WHERE ")
 		r.expr(where)
 	}
-	if s.group != nil {
-		r.write(" GROUP BY ")
-		for i, g := range s.group {
-			if i > 0 {
-				r.write(", ")
-			}
-			r.sorted(g)
-		}
-	}
+	r.each(len(s.group), " GROUP BY ", ", ", func(i int) { r.sorted(s.group[i]) })
 	if having != nil {
 		r.write(" HAVING ")
 		r.expr(having)
 	}
-	for i, w := range s.windows {
-		r.write(map[bool]string{true: " WINDOW ", false: ", "}[i == 0], quoteName(w.name), " AS ")
-		r.window(&w.window)
-	}
+	r.each(len(s.windows), " WINDOW ", ", ", func(i int) {
+		r.write(quoteName(s.windows[i].name), " AS ")
+		r.window(&s.windows[i].window)
+	})
 }
 
 // grouped reports whether a SELECT without GROUP BY makes one group of all rows.

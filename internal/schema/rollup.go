@@ -107,7 +107,7 @@ func (l *levels) level(e *expr, i int) *expr {
 func (l *levels) find(e *expr) int {
 	for i, by := range l.by {
 		literal := by.form == stringForm || by.form == numberForm || by.form == wordForm // another one of the same value is not grouped by
-		if by == e || !literal && alike(by, e) || e.form == columnForm && len(e.path) == 1 && slices.ContainsFunc(l.aliases[i], func(a string) bool { return strings.EqualFold(a, e.path[0]) }) {
+		if by == e || !literal && alike(by, e) || e.form == columnForm && len(e.path) == 1 && containsFold(l.aliases[i], e.path[0]) {
 			return i
 		}
 	}

@@ -152,7 +152,7 @@ func (s *Session) setStatement(ctx context.Context, st *stmt) (*Result, error) {
 			break
 		}
 		if t.kind == param {
-			return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '?' in SET STATEMENT")
+			return nil, unsupported("? in SET STATEMENT")
 		}
 	}
 	if at < 0 || at+1 >= len(st.tokens) {

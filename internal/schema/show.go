@@ -220,7 +220,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 		return &Result{Columns: textColumns("Database", "Create Database"), ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
 	}
 	if !st.at(i).is("TABLE") && !st.at(i).is("VIEW") {
-		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support 'SHOW CREATE %s'", strings.ToUpper(st.at(i).text))
+		return nil, unsupported("SHOW CREATE " + strings.ToUpper(st.at(i).text))
 	}
 	t, err := s.target(st, i+1)
 	if err != nil {
@@ -233,20 +233,12 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 		return nil, err
 	}
 	var lines, names []string
-	for _, c := range s.columns() {
-		if strings.EqualFold(c.schema, t.schema) && strings.EqualFold(c.table, t.name) {
-			names = append(names, "`"+c.name+"`")
-			line := fmt.Sprintf("  `%s` %s", c.name, c.kind)
-			if !c.null {
-				line += " NOT NULL"
-			} else {
-				line += " DEFAULT NULL"
-			}
-			lines = append(lines, line)
-		}
+	for _, c := range s.columnsOfTarget(t) {
+		names = append(names, "`"+c.name+"`")
+		lines = append(lines, fmt.Sprintf("  `%s` %s %s", c.name, c.kind, map[bool]string{true: "DEFAULT NULL", false: "NOT NULL"}[c.null]))
 	}
 	for _, info := range s.tables() {
-		if info.kind == viewType && strings.EqualFold(info.schema, t.schema) && strings.EqualFold(info.name, t.name) {
+		if info.kind == viewType && t.has(info.schema, info.name) {
 			text := fmt.Sprintf("CREATE VIEW `%s` (%s) AS %s", info.name, strings.Join(names, ","), info.definition)
 			return &Result{Columns: textColumns("View", "Create View", "character_set_client", "collation_connection"),
 				ahead: [][]any{{info.name, text, "utf8mb4", "utf8mb4_general_ci"}}}, nil

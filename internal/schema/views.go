@@ -103,7 +103,7 @@ func (r *restorer) userView(schema string, t *tableRef) bool {
 
 // expand writes the query of a view, in parentheses.
 func (r *restorer) expand(v *userView) {
-	if slices.ContainsFunc(r.viewing, func(name string) bool { return strings.EqualFold(name, v.name) }) {
+	if containsFold(r.viewing, v.name) {
 		fail(NewError(1462, "`test`.`%s` contains view recursion", v.name))
 	}
 	if r.views++; r.views > viewsAtOnce {
