@@ -7,84 +7,90 @@ import (
 	"strings"
 )
 
-// define is CREATE, DROP, ALTER and RENAME, for tables and views in test.
+// A definition is how a statement begins that defines something in test.
+type definition struct {
+	command string
+	unique  bool
+	what    string // TABLE, VIEW, INDEX
+	lenient bool   // IF EXISTS or IF NOT EXISTS
+	index   string // the name of an index
+	named   int    // the token of the table's name
+}
+
+// definition reads one.
+func (p *parser) definition() (d definition) {
+	d.command = strings.ToUpper(p.next().text)
+	p.i++
+	for more := true; more; {
+		unique := p.accept("UNIQUE")
+		d.unique = d.unique || unique
+		more = unique || p.accept("OR", "REPLACE") || p.accept("TEMPORARY")
+	}
+	d.what = strings.ToUpper(p.next().text)
+	p.i++
+	d.lenient = p.accept("IF", "NOT", "EXISTS") || p.accept("IF", "EXISTS")
+	if d.what == "INDEX" {
+		d.index = p.name(false)
+		p.expect("ON")
+	}
+	d.named = p.i
+	return d
+}
+
+// define is CREATE, DROP, ALTER and RENAME, for tables, indexes and views in test.
 func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
-	command := strings.ToUpper(st.at(0).text)
 	if st.at(1).is("USER") {
-		return s.users(st, command)
+		return s.users(st, strings.ToUpper(st.at(0).text))
 	}
-	i := 1
-	for st.at(i).is("OR") || st.at(i).is("REPLACE") || st.at(i).is("TEMPORARY") || st.at(i).is("UNIQUE") {
-		i++
+	var d definition
+	if _, err := st.parse(0, func(p *parser) { d = p.definition() }); err != nil {
+		return nil, err
 	}
-	what := strings.ToUpper(st.at(i).text)
-	i++
-	for st.at(i).is("IF") || st.at(i).is("NOT") || st.at(i).is("EXISTS") {
-		i++
-	}
-	switch what {
+	switch d.what {
 	case "DATABASE", "SCHEMA":
-		name := st.at(i).text
-		if s.catalog.schema(name) != nil || strings.EqualFold(name, "test") {
-			if command == "CREATE" {
-				return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
-			}
+		name := st.at(d.named).text
+		if d.command == "CREATE" && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
+			return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
 		}
 		return nil, s.schemaDenied(name)
 	case "VIEW":
 		return s.defineView(ctx, st)
 	case "TABLE", "INDEX":
 	default:
-		return nil, NewError(erUnsupported, "This version of ftrace doesn't yet support '%s %s'", command, what)
+		return nil, unsupported(d.command + " " + d.what)
 	}
-	index := i
-	if what == "INDEX" {
-		for i < len(st.tokens) && !st.at(i).is("ON") {
-			i++
-		}
-		if i++; command == "DROP" {
-			command = "INDEX"
-		}
-	}
-	t, err := s.target(st, i)
+	t, err := s.target(st, d.named)
 	if err != nil {
 		return nil, err
 	}
 	if t.ours {
-		if what == "INDEX" {
-			command = "INDEX"
-		}
-		return nil, s.denied(command, t.name)
+		return nil, s.denied(map[bool]string{true: "INDEX", false: d.command}[d.what == "INDEX"], t.name)
 	}
-	if err := s.mayUse(definingNeeds(st, what), t.schema, t.name); err != nil {
+	if err := s.mayUse(definingNeeds(st, d.what), t.schema, t.name); err != nil {
 		return nil, err
 	}
-	if what == "INDEX" {
-		if command != "CREATE" {
-			return s.exec(ctx, "DROP INDEX test."+quoteName(st.at(index).text))
-		}
-		return s.exec(ctx, "CREATE INDEX test."+quoteName(st.at(index).text)+" ON "+quoteName(t.name)+" "+st.rest(t.next))
+	if d.what == "INDEX" {
+		return s.defineIndex(ctx, st, &d, &t)
 	}
 	if v, err := s.userView(ctx, t.schema, t.name); err != nil {
 		return nil, err
-	} else if v != nil && command == "CREATE" {
+	} else if v != nil && d.command == "CREATE" {
 		return nil, NewError(erTableExists, "Table '%s' already exists", t.name)
 	}
-	if command == "CREATE" && (st.at(t.next).is("LIKE") || st.at(t.next).is("(") && st.at(t.next+1).is("LIKE")) {
+	if d.command == "CREATE" && (st.at(t.next).is("LIKE") || st.at(t.next).is("(") && st.at(t.next+1).is("LIKE")) {
 		at := t.next + 1
 		if st.at(t.next).is("(") {
 			at++
 		}
 		return s.createLike(ctx, st, t, at)
 	}
-	lenient := st.at(i - 1).is("EXISTS")
 	switch there := s.exists(ctx, t) == nil; {
-	case lenient && command == "DROP" && !there:
+	case d.lenient && d.command == "DROP" && !there:
 		s.warn("Note", NewError(erBadTable, "Unknown table '%s.%s'", t.schema, t.name))
-	case lenient && command == "CREATE" && there:
+	case d.lenient && d.command == "CREATE" && there:
 		s.warn("Note", NewError(erTableExists, "Table '%s' already exists", t.name))
 	}
-	q, filling, err := s.defining(ctx, st, t, i)
+	q, filling, err := s.defining(ctx, st, t, d.named)
 	if err != nil {
 		return nil, err
 	}
@@ -100,10 +106,26 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 			return err
 		})
 	}
-	if err == nil && command == "CREATE" {
+	if err == nil && d.command == "CREATE" {
 		s.index(ctx, t.name)
 	}
 	return r, err
+}
+
+// defineIndex is CREATE and DROP INDEX.
+func (s *Session) defineIndex(ctx context.Context, st *stmt, d *definition, t *target) (*Result, error) {
+	text, err := s.restore(st, func(r *restorer) {
+		if d.command != "CREATE" {
+			r.write("DROP INDEX ", map[bool]string{true: "IF EXISTS "}[d.lenient], "test.", quoteName(d.index))
+			return
+		}
+		r.write("CREATE ", map[bool]string{true: "UNIQUE "}[d.unique], "INDEX ", map[bool]string{true: "IF NOT EXISTS "}[d.lenient], "test.", quoteName(d.index), " ON ", quoteName(t.name), " ")
+		r.plain(t.next, len(st.tokens))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.exec(ctx, text)
 }
 
 // createLike is CREATE TABLE t LIKE other, of which the name is at a token: the same columns, and
@@ -120,16 +142,11 @@ func (s *Session) createLike(ctx context.Context, st *stmt, t target, i int) (*R
 	if err := cmp.Or(s.mayUse(maySelect, of.schema, of.name), s.exists(ctx, of), s.readTest(ctx)); err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(s.tables(), func(t tableInfo) bool {
-		return t.kind == viewType && strings.EqualFold(t.schema, of.schema) && strings.EqualFold(t.name, of.name)
-	}) {
+	if slices.ContainsFunc(s.tables(), func(t tableInfo) bool { return t.kind == viewType && of.has(t.schema, t.name) }) {
 		return nil, NewError(erNotView, "'%s.%s' is not BASE TABLE", of.schema, of.name)
 	}
 	var columns []string
-	for _, c := range s.columns() {
-		if !strings.EqualFold(c.schema, of.schema) || !strings.EqualFold(c.table, of.name) {
-			continue
-		}
+	for _, c := range s.columnsOfTarget(of) {
 		text := quoteName(c.name) + " "
 		switch {
 		case numeric(c.kind):
@@ -272,7 +289,7 @@ func (r *restorer) plain(from, to int) {
 		t := st.at(i)
 		switch {
 		case t.identifier() && engines(t.text):
-			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", t.text))
+			fail(enginesName(t.text))
 		case t.is("CHARACTER") && st.at(i+1).is("SET"):
 			i += 2
 			continue

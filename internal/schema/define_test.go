@@ -29,6 +29,13 @@ func TestCreateLike(t *testing.T) {
 0 CREATE TABLE test.keyed (a INT PRIMARY KEY, b DECIMAL(10, 2))
 0 INSERT INTO test.keyed VALUES (1, 2)
 1062 INSERT INTO test.keyed VALUES (1, 3)
+0 CREATE UNIQUE INDEX one_b ON test.keyed (b) # each b once
+1062 INSERT INTO test.keyed VALUES (2, 2)
+1064 CREATE INDEX two_b test.keyed (b)
+1235 CREATE INDEX two_b ON test.keyed (pragma_x)
+0 DROP INDEX one_b ON test.keyed
+0 DROP INDEX IF EXISTS one_b ON test.keyed
+0 INSERT INTO test.keyed VALUES (2, 2)
 `), "\n") {
 		want, query, _ := strings.Cut(step, " ")
 		if _, _, err := try(t, s, query); err == nil && want != "0" || err != nil && fmt.Sprint(err.Number) != want {
