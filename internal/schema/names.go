@@ -111,45 +111,6 @@ func instrumentOf(full string) string {
 	return f.Instrument()
 }
 
-// consumerNames are the rows of setup_consumers, each with the consumers on which it depends: it is
-// in force only if these are enabled too.
-var consumerNames = []struct {
-	name      string
-	bit       Consumers
-	dependsOn Consumers
-}{
-	{"events_calls_current", Current, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_calls_history", History, GlobalInstrumentation | ThreadInstrumentation | Current},
-	{"events_calls_history_long", HistoryLong, GlobalInstrumentation | ThreadInstrumentation | Current},
-	{"events_calls_summary_global_by_event_name", SummaryGlobal, GlobalInstrumentation},
-	{"events_calls_summary_by_thread_by_event_name", SummaryByThread, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_calls_summary_by_caller_by_event_name", SummaryByCaller, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_calls_summary_by_instance", SummaryByInstance, GlobalInstrumentation},
-	{"events_calls_histogram_by_event_name", Histograms, GlobalInstrumentation | SummaryGlobal},
-	{"events_calls_values", ValuesConsumer, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_waits_current", WaitCurrent, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_waits_history", WaitHistory, GlobalInstrumentation | ThreadInstrumentation | WaitCurrent},
-	{"events_waits_history_long", WaitHistoryLong, GlobalInstrumentation | ThreadInstrumentation | WaitCurrent},
-	{"events_waits_summary_global_by_event_name", WaitSummaryGlobal, GlobalInstrumentation},
-	{"events_waits_summary_by_thread_by_event_name", WaitSummaryByThread, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_waits_summary_by_caller_by_event_name", WaitSummaryByCaller, GlobalInstrumentation | ThreadInstrumentation},
-	{"events_waits_summary_by_instance", WaitSummaryByInstance, GlobalInstrumentation},
-	{"locks", LockHolders, GlobalInstrumentation},
-	{"global_instrumentation", GlobalInstrumentation, 0},
-	{"thread_instrumentation", ThreadInstrumentation, GlobalInstrumentation},
-}
-
-// InForce returns the consumers for which all that they depend on is enabled too.
-func (c Consumers) InForce() Consumers {
-	var in Consumers
-	for _, row := range consumerNames {
-		if c&row.bit != 0 && c&row.dependsOn == row.dependsOn {
-			in |= row.bit
-		}
-	}
-	return in
-}
-
 // like reports whether a string matches a pattern of LIKE, without regard to case.
 func like(s, pattern string) bool {
 	is, _ := likePattern(strings.ToLower(s), strings.ToLower(pattern), '\\', asIs, func() bool { return false })

@@ -362,29 +362,6 @@ func (r *restorer) counted(e *expr) {
 	r.operand(e)
 }
 
-// spared writes NAME <> 'c' in an UPDATE of setup_consumers: it spares what the consumer c needs
-// too, without which c would be off as well.
-func (r *restorer) spared(a, b *expr) bool {
-	if a.form != columnForm || !strings.EqualFold(a.path[len(a.path)-1], "NAME") || b.form != stringForm {
-		return false
-	}
-	for _, c := range consumerNames {
-		if !strings.EqualFold(c.name, b.text) {
-			continue
-		}
-		r.path(a.path)
-		r.write(" NOT IN (", quoteString(c.name))
-		for _, other := range consumerNames {
-			if c.dependsOn&other.bit != 0 {
-				r.write(", ", quoteString(other.name))
-			}
-		}
-		r.write(")")
-		return true
-	}
-	return false
-}
-
 // enums are the columns that are enumerations.
 var enums = words("ENABLED TIMED INSTRUMENTED PANICKED TIMER_NAME")
 
