@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"math"
 	"regexp"
 	"slices"
@@ -85,7 +84,7 @@ func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
 			return e
 		}
 		if e.form == stringForm {
-			return &expr{form: stringForm, text: asText(instant([]driver.Value{e.text}))}
+			return &expr{form: stringForm, text: asText(instant([]value{e.text}))}
 		}
 		return &expr{form: callForm, text: "INSTANT", args: []*expr{e}}
 	case r.countsAsNumber(e, other, column):

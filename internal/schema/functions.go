@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"math"
 	"math/big"
@@ -21,12 +20,12 @@ const serverVersion = "5.7.44-ftrace"
 // statement.
 type function struct {
 	args int32
-	call func(args []driver.Value) driver.Value
+	call func(args []value) value
 }
 
 // between returns a function of least to most arguments.
-func between(least, most int, call func(args []driver.Value) driver.Value) function {
-	return function{-1, func(args []driver.Value) driver.Value {
+func between(least, most int, call func(args []value) value) function {
+	return function{-1, func(args []value) value {
 		switch {
 		case len(args) < least || len(args) > most:
 			return wrongCount(args)
@@ -39,25 +38,25 @@ func between(least, most int, call func(args []driver.Value) driver.Value) funct
 
 // functions are MySQL's functions that SQLite lacks, or has with another meaning.
 var functions = map[string]function{
-	"version":          {0, func([]driver.Value) driver.Value { return serverVersion }},
+	"version":          {0, func([]value) value { return serverVersion }},
 	"concat":           {-1, concat},
 	"concat_ws":        {-1, concatWith},
-	"char_length":      {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
-	"character_length": {1, func(a []driver.Value) driver.Value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
-	"length":           {1, func(a []driver.Value) driver.Value { return int64(len(asText(a[0]))) }},
-	"octet_length":     {1, func(a []driver.Value) driver.Value { return int64(len(asText(a[0]))) }},
+	"char_length":      {1, func(a []value) value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
+	"character_length": {1, func(a []value) value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
+	"length":           {1, func(a []value) value { return int64(len(asText(a[0]))) }},
+	"octet_length":     {1, func(a []value) value { return int64(len(asText(a[0]))) }},
 	"upper":            {1, text1(strings.ToUpper)},
 	"lower":            {1, text1(strings.ToLower)},
 	"reverse":          {1, text1(reversed)},
-	"repeat":           {2, func(a []driver.Value) driver.Value { return repeated("repeat", asText(a[0]), asNumber(a[1])) }},
+	"repeat":           {2, func(a []value) value { return repeated("repeat", asText(a[0]), asNumber(a[1])) }},
 	"replace":          {3, replaced},
 
-	"field":             {-1, func(a []driver.Value) driver.Value { return field(a, strings.ToLower) }},
-	"field_exact":       {-1, func(a []driver.Value) driver.Value { return field(a, asIs) }},
-	"find_in_set":       {2, func(a []driver.Value) driver.Value { return findInSet(a, strings.ToLower) }},
-	"find_in_set_exact": {2, func(a []driver.Value) driver.Value { return findInSet(a, asIs) }},
-	"strcmp":            {2, func(a []driver.Value) driver.Value { return strcmp(a, strings.ToLower) }},
-	"strcmp_exact":      {2, func(a []driver.Value) driver.Value { return strcmp(a, asIs) }},
+	"field":             {-1, func(a []value) value { return field(a, strings.ToLower) }},
+	"field_exact":       {-1, func(a []value) value { return field(a, asIs) }},
+	"find_in_set":       {2, func(a []value) value { return findInSet(a, strings.ToLower) }},
+	"find_in_set_exact": {2, func(a []value) value { return findInSet(a, asIs) }},
+	"strcmp":            {2, func(a []value) value { return strcmp(a, strings.ToLower) }},
+	"strcmp_exact":      {2, func(a []value) value { return strcmp(a, asIs) }},
 
 	"substr":           between(2, 3, substring),
 	"substring":        between(2, 3, substring),
@@ -67,30 +66,30 @@ var functions = map[string]function{
 	"log":              between(1, 2, logarithm),
 	"round":            between(1, 2, rounded),
 	"round_double":     between(1, 2, roundedDouble),
-	"mod":              {2, func(a []driver.Value) driver.Value { return divided(a, true) }},
-	"whole_division":   {2, func(a []driver.Value) driver.Value { return divided(a, false) }},
-	"number_text":      {2, func(a []driver.Value) driver.Value { return numberText(a[0], int(asNumber(a[1]))) }},
-	"places":           {2, func(a []driver.Value) driver.Value { return places(a[0], int(asNumber(a[1]))) }},
+	"mod":              {2, func(a []value) value { return divided(a, true) }},
+	"whole_division":   {2, func(a []value) value { return divided(a, false) }},
+	"number_text":      {2, func(a []value) value { return numberText(a[0], int(asNumber(a[1]))) }},
+	"places":           {2, func(a []value) value { return places(a[0], int(asNumber(a[1]))) }},
 	"quotient":         {3, quotientOf},
 	"row_key":          {-1, rowKey},
-	"bits_of_one":      {2, func(a []driver.Value) driver.Value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
-	"date_of":          {1, ofDate(func(t time.Time) driver.Value { return t.Format(time.DateOnly) })},
+	"bits_of_one":      {2, func(a []value) value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
+	"date_of":          {1, ofDate(func(t time.Time) value { return t.Format(time.DateOnly) })},
 	"ucase":            {1, text1(strings.ToUpper)},
 	"lcase":            {1, text1(strings.ToLower)},
 	"format_pico_time": {1, formatPicoseconds},
 	"format_time":      {1, formatPicoseconds}, // of MySQL's schema sys
-	"left":             {2, func(a []driver.Value) driver.Value { return ends(a, true) }},
-	"right":            {2, func(a []driver.Value) driver.Value { return ends(a, false) }},
+	"left":             {2, func(a []value) value { return ends(a, true) }},
+	"right":            {2, func(a []value) value { return ends(a, false) }},
 	"substring_index":  {3, substringIndex},
-	"locate":           between(2, 3, func(a []driver.Value) driver.Value { return locate(a, strings.ToLower) }),
-	"locate_exact":     between(2, 3, func(a []driver.Value) driver.Value { return locate(a, asIs) }),
-	"instr":            {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}, strings.ToLower) }},
-	"instr_exact":      {2, func(a []driver.Value) driver.Value { return locate([]driver.Value{a[1], a[0]}, asIs) }},
-	"lpad":             {3, func(a []driver.Value) driver.Value { return pad(a, true) }},
-	"rpad":             {3, func(a []driver.Value) driver.Value { return pad(a, false) }},
-	"greatest":         {-1, func(a []driver.Value) driver.Value { return extreme(a, 1) }},
-	"least":            {-1, func(a []driver.Value) driver.Value { return extreme(a, -1) }},
-	"enum_index": {1, func(a []driver.Value) driver.Value {
+	"locate":           between(2, 3, func(a []value) value { return locate(a, strings.ToLower) }),
+	"locate_exact":     between(2, 3, func(a []value) value { return locate(a, asIs) }),
+	"instr":            {2, func(a []value) value { return locate([]value{a[1], a[0]}, strings.ToLower) }},
+	"instr_exact":      {2, func(a []value) value { return locate([]value{a[1], a[0]}, asIs) }},
+	"lpad":             {3, func(a []value) value { return pad(a, true) }},
+	"rpad":             {3, func(a []value) value { return pad(a, false) }},
+	"greatest":         {-1, func(a []value) value { return extreme(a, 1) }},
+	"least":            {-1, func(a []value) value { return extreme(a, -1) }},
+	"enum_index": {1, func(a []value) value {
 		for _, values := range [][]string{{"YES", "NO"}, TimerNames} {
 			if i := slices.Index(values, asText(a[0])); i >= 0 {
 				return int64(i + 1)
@@ -98,23 +97,23 @@ var functions = map[string]function{
 		}
 		return int64(0)
 	}},
-	"is_null": {-1, func(a []driver.Value) driver.Value {
+	"is_null": {-1, func(a []value) value {
 		if len(a) != 1 {
 			return wrongCount(a)
 		}
 		return truth(a[0] == nil)
 	}},
-	"truncate": {2, func(a []driver.Value) driver.Value { return decimals(a[0], asNumber(a[1]), false) }},
+	"truncate": {2, func(a []value) value { return decimals(a[0], asNumber(a[1]), false) }},
 }
 
 // asIs is how text is folded that is compared byte by byte.
 func asIs[T rune | string](v T) T { return v }
 
-func strcmp(a []driver.Value, fold func(string) string) driver.Value {
+func strcmp(a []value, fold func(string) string) value {
 	return int64(strings.Compare(fold(asText(a[0])), fold(asText(a[1]))))
 }
 
-func asText(v driver.Value) string {
+func asText(v value) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
 	}
@@ -122,7 +121,7 @@ func asText(v driver.Value) string {
 	return text
 }
 
-func asNumber(v driver.Value) float64 {
+func asNumber(v value) float64 {
 	switch v := v.(type) {
 	case int64:
 		return float64(v)
@@ -135,19 +134,19 @@ func asNumber(v driver.Value) float64 {
 	return f
 }
 
-func truth(b bool) driver.Value {
+func truth(b bool) value {
 	if b {
 		return int64(1)
 	}
 	return int64(0)
 }
 
-func text1(f func(string) string) func([]driver.Value) driver.Value {
-	return func(a []driver.Value) driver.Value { return f(asText(a[0])) }
+func text1(f func(string) string) func([]value) value {
+	return func(a []value) value { return f(asText(a[0])) }
 }
 
 // concat returns NULL if an argument is NULL. SQLite's own function leaves such arguments out.
-func concat(a []driver.Value) driver.Value {
+func concat(a []value) value {
 	texts := make([]string, len(a))
 	for i, v := range a {
 		var ok bool
@@ -159,7 +158,7 @@ func concat(a []driver.Value) driver.Value {
 }
 
 // concatWith is CONCAT_WS(separator, ...), which leaves NULLs out.
-func concatWith(a []driver.Value) driver.Value {
+func concatWith(a []value) value {
 	if len(a) < 2 {
 		return wrongCount(a)
 	}
@@ -181,12 +180,12 @@ func concatWith(a []driver.Value) driver.Value {
 
 // extreme returns the largest or the smallest of the values. They are compared as numbers if one is
 // a number.
-func extreme(a []driver.Value, sign float64) driver.Value {
+func extreme(a []value, sign float64) value {
 	if slices.Contains(a, nil) {
 		return nil
 	}
-	texts := !slices.ContainsFunc(a, func(v driver.Value) bool { _, ok := v.(string); return !ok })
-	var best driver.Value
+	texts := !slices.ContainsFunc(a, func(v value) bool { _, ok := v.(string); return !ok })
+	var best value
 	for _, v := range a {
 		order := asNumber(v) - asNumber(best)
 		if texts && best != nil {
@@ -200,7 +199,7 @@ func extreme(a []driver.Value, sign float64) driver.Value {
 }
 
 // field is FIELD(x, a, b): the position of x among the others, 0 if there is none.
-func field(a []driver.Value, fold func(string) string) driver.Value {
+func field(a []value, fold func(string) string) value {
 	if len(a) == 0 || a[0] == nil {
 		return int64(0)
 	}
@@ -214,7 +213,7 @@ func field(a []driver.Value, fold func(string) string) driver.Value {
 	return int64(0)
 }
 
-func rounded(a []driver.Value) driver.Value {
+func rounded(a []value) value {
 	places := 0.0
 	if len(a) == 2 {
 		places = asNumber(a[1])
@@ -223,7 +222,7 @@ func rounded(a []driver.Value) driver.Value {
 }
 
 // roundedDouble is ROUND of a floating-point number: half of the last place goes to the even one.
-func roundedDouble(a []driver.Value) driver.Value {
+func roundedDouble(a []value) value {
 	x, unit := asNumber(a[0]), 1.0
 	if len(a) == 2 {
 		unit = math.Pow10(int(min(max(asNumber(a[1]), -400), 400)))
@@ -236,7 +235,7 @@ func roundedDouble(a []driver.Value) driver.Value {
 
 // decimals rounds or truncates a number to that many decimal places. It uses the number's text, so
 // that 1.005 is not less than 1.005.
-func decimals(v driver.Value, places float64, round bool) driver.Value {
+func decimals(v value, places float64, round bool) value {
 	n, isInteger := v.(int64)
 	keep := int(min(max(places, -30), 30))
 	if isInteger && keep >= 0 {
@@ -265,7 +264,7 @@ func decimals(v driver.Value, places float64, round bool) driver.Value {
 }
 
 // places rounds a decimal number to so many places.
-func places(v driver.Value, n int) driver.Value {
+func places(v value, n int) value {
 	f, ok := v.(float64)
 	if !ok {
 		return v
@@ -278,7 +277,7 @@ func places(v driver.Value, n int) driver.Value {
 }
 
 // quotientOf is a / b with so many places, NULL if b is 0. Further ones are dropped, as MySQL does.
-func quotientOf(a []driver.Value) driver.Value {
+func quotientOf(a []value) value {
 	x, y, n := asNumber(a[0]), asNumber(a[1]), asNumber(a[2])
 	if y == 0 {
 		return nil
@@ -298,7 +297,7 @@ func quotientOf(a []driver.Value) driver.Value {
 }
 
 // numberText returns a number as text, with so many places; -1: with those that it has.
-func numberText(v driver.Value, places int) driver.Value {
+func numberText(v value, places int) value {
 	c := Column{Type: Integer}
 	if places >= 0 {
 		c = Column{Type: Decimal, Places: places}
@@ -311,7 +310,7 @@ func numberText(v driver.Value, places int) driver.Value {
 }
 
 // grouped is FORMAT(x, places): 1,234.50.
-func grouped(a []driver.Value) driver.Value {
+func grouped(a []value) value {
 	places, text := min(max(asNumber(a[1]), 0), 30), ""
 	if n, ok := a[0].(int64); ok {
 		text = strconv.FormatInt(n, 10) + "." + strings.Repeat("0", int(places))
@@ -333,7 +332,7 @@ func grouped(a []driver.Value) driver.Value {
 }
 
 // logarithm is LOG([base, ]x).
-func logarithm(a []driver.Value) driver.Value {
+func logarithm(a []value) value {
 	x := asNumber(a[len(a)-1])
 	base := asNumber(a[0])
 	if x <= 0 || len(a) == 2 && (base <= 0 || base == 1) {
@@ -346,7 +345,7 @@ func logarithm(a []driver.Value) driver.Value {
 }
 
 // divided is a % b, or a DIV b: NULL if b is 0.
-func divided(a []driver.Value, rest bool) driver.Value {
+func divided(a []value, rest bool) value {
 	x, ok1 := a[0].(int64)
 	y, ok2 := a[1].(int64)
 	f, g := asNumber(a[0]), asNumber(a[1])
@@ -379,7 +378,7 @@ func divided(a []driver.Value, rest bool) driver.Value {
 
 // rowKey returns a text that is the same for the same values, as COUNT(DISTINCT a, b) counts them;
 // NULL if one is NULL.
-func rowKey(a []driver.Value) driver.Value {
+func rowKey(a []value) value {
 	texts := make([]string, 0, 2*len(a))
 	for _, v := range a {
 		text, ok := formatted(v)
@@ -392,13 +391,13 @@ func rowKey(a []driver.Value) driver.Value {
 }
 
 // bitsOf returns a number as an operand of ^.
-func bitsOf(v driver.Value) int64 {
-	n, _ := signed([]driver.Value{v}).(int64)
+func bitsOf(v value) int64 {
+	n, _ := signed([]value{v}).(int64)
 	return n
 }
 
 // signed is CAST(x AS SIGNED). It rounds numbers and cuts text.
-func signed(a []driver.Value) driver.Value {
+func signed(a []value) value {
 	n, ok := a[0].(int64)
 	if ok {
 		return n
@@ -414,7 +413,7 @@ func signed(a []driver.Value) driver.Value {
 }
 
 // formatPicoseconds is MySQL's FORMAT_PICO_TIME.
-func formatPicoseconds(a []driver.Value) driver.Value {
+func formatPicoseconds(a []value) value {
 	ps := asNumber(a[0])
 	units := []struct {
 		name string

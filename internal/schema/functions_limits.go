@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"math"
 	"regexp"
 	"regexp/syntax"
@@ -23,12 +22,12 @@ func tooLong(function string) error {
 var foreign = map[string]function{"trim": {2, wrongCount}, "ltrim": {2, wrongCount}, "rtrim": {2, wrongCount}}
 
 // wrongCount is the error of a call with more or fewer arguments than the function takes.
-func wrongCount(a []driver.Value) driver.Value {
+func wrongCount(a []value) value {
 	return NewError(erArguments, "Incorrect parameter count: %d", len(a))
 }
 
 // sleep is SLEEP(seconds): 1 if it was interrupted.
-func sleep(s *Session, a []driver.Value) driver.Value {
+func sleep(s *Session, a []value) value {
 	var ended <-chan struct{}
 	if s.running != nil {
 		ended = s.running.ctx.Done()
@@ -82,7 +81,7 @@ func (m *matcher) allows(text string) error {
 var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
 
 // regexpReplace is REGEXP_REPLACE(text, expression, by).
-func regexpReplace(s *Session, a []driver.Value) driver.Value {
+func regexpReplace(s *Session, a []value) value {
 	re, err := expression(asText(a[1]))
 	if err != nil {
 		return err
@@ -142,7 +141,7 @@ func (m *matcher) matches(text string, f func(string) error) (err error) {
 }
 
 // joined returns texts one after another, or an error if that is too long.
-func joined(function string, texts ...string) driver.Value {
+func joined(function string, texts ...string) value {
 	n := 0
 	for _, text := range texts {
 		n += len(text)
@@ -154,7 +153,7 @@ func joined(function string, texts ...string) driver.Value {
 }
 
 // repeated is REPEAT(text, n).
-func repeated(function string, text string, n float64) driver.Value {
+func repeated(function string, text string, n float64) value {
 	n = math.Round(max(n, 0))
 	if n*float64(len(text)) > maxText {
 		return tooLong(function)
@@ -163,7 +162,7 @@ func repeated(function string, text string, n float64) driver.Value {
 }
 
 // replaced is REPLACE(text, from, to).
-func replaced(a []driver.Value) driver.Value {
+func replaced(a []value) value {
 	text, from, to := asText(a[0]), asText(a[1]), asText(a[2])
 	if from == "" {
 		return text
@@ -175,7 +174,7 @@ func replaced(a []driver.Value) driver.Value {
 }
 
 // pad is LPAD(text, n, with) and RPAD.
-func pad(a []driver.Value, left bool) driver.Value {
+func pad(a []value, left bool) value {
 	text, with := asText(a[0]), asText(a[2])
 	n, length := asNumber(a[1]), utf8.RuneCountInString(text)
 	switch {
@@ -226,7 +225,7 @@ func reversed(text string) string {
 
 // substringIndex is SUBSTRING_INDEX(text, by, n): what comes before the nth by, or, if n is
 // negative, after the nth counted from the end.
-func substringIndex(a []driver.Value) driver.Value {
+func substringIndex(a []value) value {
 	text, by, n := asText(a[0]), asText(a[1]), int(asNumber(a[2]))
 	if by == "" || n == 0 {
 		return ""
@@ -253,7 +252,7 @@ func substringIndex(a []driver.Value) driver.Value {
 }
 
 // findInSet is FIND_IN_SET(part, list).
-func findInSet(a []driver.Value, fold func(string) string) driver.Value {
+func findInSet(a []value, fold func(string) string) value {
 	part, rest := asText(a[0]), asText(a[1])
 	for n, more := int64(1), rest != ""; more; n++ {
 		var element string
@@ -265,7 +264,7 @@ func findInSet(a []driver.Value, fold func(string) string) driver.Value {
 }
 
 // substring is SUBSTRING(text, from[, length]), from the end if from is negative.
-func substring(a []driver.Value) driver.Value {
+func substring(a []value) value {
 	text := asText(a[0])
 	length := utf8.RuneCountInString(text)
 	from, n := math.Round(asNumber(a[1])), float64(length)
@@ -283,7 +282,7 @@ func substring(a []driver.Value) driver.Value {
 }
 
 // locate is LOCATE(part, text[, from]).
-func locate(a []driver.Value, fold func(string) string) driver.Value {
+func locate(a []value, fold func(string) string) value {
 	part, text, from := fold(asText(a[0])), fold(asText(a[1])), 1.0
 	if len(a) == 3 {
 		from = asNumber(a[2])
@@ -299,7 +298,7 @@ func locate(a []driver.Value, fold func(string) string) driver.Value {
 }
 
 // ends is LEFT(text, n), and RIGHT.
-func ends(a []driver.Value, left bool) driver.Value {
+func ends(a []value, left bool) value {
 	text, n := asText(a[0]), asNumber(a[1])
 	length := utf8.RuneCountInString(text)
 	at := int(min(max(n, 0), float64(length)))

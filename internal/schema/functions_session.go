@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"errors"
 	"runtime"
 	"slices"
@@ -18,7 +17,7 @@ import (
 type sessionFunction struct {
 	name string
 	args int32
-	call func(s *Session, a []driver.Value) driver.Value
+	call func(s *Session, a []value) value
 }
 
 var sessionFunctions = []sessionFunction{
@@ -26,7 +25,7 @@ var sessionFunctions = []sessionFunction{
 	{"recursion", 2, recursion},
 	{"number", 1, numberOf},
 	{"number_once", 1, numberOnce},
-	{"signed", 1, func(s *Session, a []driver.Value) driver.Value {
+	{"signed", 1, func(s *Session, a []value) value {
 		text, ok := a[0].(string)
 		if !ok {
 			return signed(a)
@@ -38,17 +37,17 @@ var sessionFunctions = []sessionFunction{
 		if n, err := strconv.ParseInt(strings.TrimSpace(whole), 10, 64); err == nil {
 			return n
 		}
-		return signed([]driver.Value{asNumber(whole)})
+		return signed([]value{asNumber(whole)})
 	}},
 	{"time_shift", 4, shiftedTime},
-	{"shift_of_time", 4, func(s *Session, a []driver.Value) driver.Value {
-		return shiftedTime(s, []driver.Value{a[3], a[0], a[1], a[2]})
+	{"shift_of_time", 4, func(s *Session, a []value) value {
+		return shiftedTime(s, []value{a[3], a[0], a[1], a[2]})
 	}},
 	{"like", 2, likeFunction(lowered, -1)},
 	{"like", 3, likeFunction(lowered, -1)},
 	{"like_exact", 2, likeFunction(asIs, '\\')},
 	{"like_exact", 3, likeFunction(asIs, -1)},
-	{"regexp", 2, func(s *Session, a []driver.Value) driver.Value { return regexpLike(s, []driver.Value{a[1], a[0]}) }},
+	{"regexp", 2, func(s *Session, a []value) value { return regexpLike(s, []value{a[1], a[0]}) }},
 	{"regexp_like", -1, regexpLike},
 	{"regexp_substr", 2, regexpSubstr},
 	{"regexp_instr", 2, regexpInstr},
@@ -63,7 +62,7 @@ var allFunctions = sync.OnceValue(func() []sessionFunction {
 	list := slices.Clone(sessionFunctions)
 	for _, some := range []map[string]function{functions, textFunctions, foreign, timeFunctions, writtenTimes, jsonFunctions} {
 		for name, f := range some {
-			list = append(list, sessionFunction{name, f.args, func(_ *Session, a []driver.Value) driver.Value { return f.call(a) }})
+			list = append(list, sessionFunction{name, f.args, func(_ *Session, a []value) value { return f.call(a) }})
 		}
 	}
 	return list
@@ -88,7 +87,7 @@ func (e *engine) register() error {
 
 // sessionCalled is called by SQLite for such a function.
 func sessionCalled(tls *libc.TLS, ctx uintptr, n int32, args uintptr) {
-	a := make([]driver.Value, n)
+	a := make([]value, n)
 	for i := range a {
 		v := *at[uintptr](args + uintptr(i)*unsafe.Sizeof(args))
 		switch sqlite3.Xsqlite3_value_type(tls, v) {

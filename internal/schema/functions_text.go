@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"crypto/sha256"
 	"crypto/sha512"
-	"database/sql/driver"
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
@@ -26,45 +25,45 @@ import (
 // textFunctions are MySQL's functions that search in text, or write numbers and checksums in other
 // ways.
 var textFunctions = map[string]function{
-	"ascii":         {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), 1) }},
-	"ord":           {1, func(a []driver.Value) driver.Value { return firstBytes(asText(a[0]), utf8.UTFMax) }},
-	"space":         {1, func(a []driver.Value) driver.Value { return repeated("space", " ", asNumber(a[0])) }},
+	"ascii":         {1, func(a []value) value { return firstBytes(asText(a[0]), 1) }},
+	"ord":           {1, func(a []value) value { return firstBytes(asText(a[0]), utf8.UTFMax) }},
+	"space":         {1, func(a []value) value { return repeated("space", " ", asNumber(a[0])) }},
 	"elt":           {-1, elt},
-	"trim_both":     {2, func(a []driver.Value) driver.Value { return trim(a, true, true) }},
-	"trim_leading":  {2, func(a []driver.Value) driver.Value { return trim(a, true, false) }},
-	"trim_trailing": {2, func(a []driver.Value) driver.Value { return trim(a, false, true) }},
+	"trim_both":     {2, func(a []value) value { return trim(a, true, true) }},
+	"trim_leading":  {2, func(a []value) value { return trim(a, true, false) }},
+	"trim_trailing": {2, func(a []value) value { return trim(a, false, true) }},
 	"hex":           {1, hexadecimal},
 	"conv":          {3, conv},
-	"bin":           {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(2)}) }},
-	"oct":           {1, func(a []driver.Value) driver.Value { return conv([]driver.Value{a[0], int64(10), int64(8)}) }},
-	"bit_count": {1, func(a []driver.Value) driver.Value {
+	"bin":           {1, func(a []value) value { return conv([]value{a[0], int64(10), int64(2)}) }},
+	"oct":           {1, func(a []value) value { return conv([]value{a[0], int64(10), int64(8)}) }},
+	"bit_count": {1, func(a []value) value {
 		n, _ := signed(a).(int64)
 		return int64(bits.OnesCount64(uint64(n)))
 	}},
-	"crc32": {1, func(a []driver.Value) driver.Value { return int64(crc32.ChecksumIEEE([]byte(asText(a[0])))) }},
+	"crc32": {1, func(a []value) value { return int64(crc32.ChecksumIEEE([]byte(asText(a[0])))) }},
 	"md5":   {1, digest(md5.New)},
 	"sha1":  {1, digest(sha1.New)},
 	"sha":   {1, digest(sha1.New)},
-	"sha2": {2, func(a []driver.Value) driver.Value {
+	"sha2": {2, func(a []value) value {
 		if of := sha2[asNumber(a[1])]; of != nil {
 			return digest(of)(a)
 		}
 		return nil
 	}},
-	"rand":         {0, func([]driver.Value) driver.Value { return rand.Float64() }},
+	"rand":         {0, func([]value) value { return rand.Float64() }},
 	"format_bytes": {1, formatBytes},
-	"bit_length":   {1, func(a []driver.Value) driver.Value { return 8 * int64(len(asText(a[0]))) }},
+	"bit_length":   {1, func(a []value) value { return 8 * int64(len(asText(a[0]))) }},
 	"quote":        {-1, quote},
-	"soundex":      {1, func(a []driver.Value) driver.Value { return soundex(asText(a[0])) }},
+	"soundex":      {1, func(a []value) value { return soundex(asText(a[0])) }},
 	"to_base64":    {1, toBase64},
-	"from_base64": {1, func(a []driver.Value) driver.Value {
+	"from_base64": {1, func(a []value) value {
 		text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(asText(a[0])), ""))
 		if err != nil {
 			return nil
 		}
 		return string(text)
 	}},
-	"inet_aton": {1, func(a []driver.Value) driver.Value {
+	"inet_aton": {1, func(a []value) value {
 		address, err := netip.ParseAddr(asText(a[0]))
 		if err != nil || !address.Is4() {
 			return nil
@@ -75,7 +74,7 @@ var textFunctions = map[string]function{
 		}
 		return number
 	}},
-	"inet_ntoa": {1, func(a []driver.Value) driver.Value {
+	"inet_ntoa": {1, func(a []value) value {
 		n := math.Round(asNumber(a[0]))
 		if !(n >= 0 && n <= math.MaxUint32) {
 			return nil
@@ -83,18 +82,18 @@ var textFunctions = map[string]function{
 		u := uint32(n)
 		return netip.AddrFrom4([4]byte{byte(u >> 24), byte(u >> 16), byte(u >> 8), byte(u)}).String()
 	}},
-	"uuid": {0, func([]driver.Value) driver.Value {
+	"uuid": {0, func([]value) value {
 		n := [2]uint64{rand.Uint64(), rand.Uint64()}
 		return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", n[0]>>32, n[0]>>16&0xffff, n[0]&0xfff, n[1]>>48&0x3fff|0x8000, n[1]&(1<<48-1))
 	}},
 	"insert_text": {4, insertText},
-	"cot": {1, func(a []driver.Value) driver.Value {
+	"cot": {1, func(a []value) value {
 		if f := 1 / math.Tan(asNumber(a[0])); !math.IsInf(f, 0) && !math.IsNaN(f) {
 			return f
 		}
 		return nil
 	}},
-	"atan": between(1, 2, func(a []driver.Value) driver.Value {
+	"atan": between(1, 2, func(a []value) value {
 		if len(a) == 2 {
 			return math.Atan2(asNumber(a[0]), asNumber(a[1]))
 		}
@@ -103,7 +102,7 @@ var textFunctions = map[string]function{
 }
 
 // quote is QUOTE(text): a string as a statement has it.
-func quote(a []driver.Value) driver.Value {
+func quote(a []value) value {
 	if len(a) != 1 {
 		return wrongCount(a)
 	}
@@ -145,7 +144,7 @@ func soundex(text string) string {
 }
 
 // toBase64 is TO_BASE64(text), in lines of 76 characters.
-func toBase64(a []driver.Value) driver.Value {
+func toBase64(a []value) value {
 	text := asText(a[0])
 	if len(text) > maxText/2 {
 		return tooLong("to_base64")
@@ -160,7 +159,7 @@ func toBase64(a []driver.Value) driver.Value {
 }
 
 // insertText is INSERT(text, from, length, by).
-func insertText(a []driver.Value) driver.Value {
+func insertText(a []value) value {
 	text, by := asText(a[0]), asText(a[3])
 	count := float64(utf8.RuneCountInString(text))
 	from, n := math.Round(asNumber(a[1])), math.Round(asNumber(a[2]))
@@ -178,7 +177,7 @@ func insertText(a []driver.Value) driver.Value {
 }
 
 // firstBytes returns the bytes of the first character as a number, at most most of them.
-func firstBytes(s string, most int) driver.Value {
+func firstBytes(s string, most int) value {
 	_, n := utf8.DecodeRuneInString(s)
 	number := int64(0)
 	for i := range min(n, most) {
@@ -188,7 +187,7 @@ func firstBytes(s string, most int) driver.Value {
 }
 
 // elt is ELT(n, a, b): the nth of the others.
-func elt(a []driver.Value) driver.Value {
+func elt(a []value) value {
 	if len(a) < 2 {
 		return wrongCount(a)
 	}
@@ -199,7 +198,7 @@ func elt(a []driver.Value) driver.Value {
 }
 
 // trim is TRIM(part FROM text).
-func trim(a []driver.Value, leading, trailing bool) driver.Value {
+func trim(a []value, leading, trailing bool) value {
 	part, text := asText(a[0]), asText(a[1])
 	for leading && part != "" && strings.HasPrefix(text, part) {
 		text = text[len(part):]
@@ -227,7 +226,7 @@ func expression(text string) (*matcher, error) {
 }
 
 // regexpLike is REGEXP_LIKE(text, expression[, flags]).
-func regexpLike(s *Session, a []driver.Value) driver.Value {
+func regexpLike(s *Session, a []value) value {
 	switch {
 	case len(a) < 2 || len(a) > 3:
 		return wrongCount(a)
@@ -239,12 +238,12 @@ func regexpLike(s *Session, a []driver.Value) driver.Value {
 		flags := strings.NewReplacer("c", "-i", "n", "s", "u", "").Replace(asText(a[2]))
 		text = "(?" + flags + ":" + text + ")"
 	}
-	return ofMatch(func(_ string, at []int) driver.Value { return truth(at != nil) })(s, []driver.Value{a[0], text})
+	return ofMatch(func(_ string, at []int) value { return truth(at != nil) })(s, []value{a[0], text})
 }
 
 // withCase returns a function of a regular expression that does not ignore case.
-func withCase(f func(*Session, []driver.Value) driver.Value) func(*Session, []driver.Value) driver.Value {
-	return func(s *Session, a []driver.Value) driver.Value {
+func withCase(f func(*Session, []value) value) func(*Session, []value) value {
+	return func(s *Session, a []value) value {
 		a = slices.Clone(a)
 		a[1] = "(?-i:" + asText(a[1]) + ")"
 		return f(s, a)
@@ -253,8 +252,8 @@ func withCase(f func(*Session, []driver.Value) driver.Value) func(*Session, []dr
 
 // ofMatch returns a function of a text and a regular expression: f of where the first match in the
 // text is, nil if there is none.
-func ofMatch(f func(text string, at []int) driver.Value) func(*Session, []driver.Value) driver.Value {
-	return func(s *Session, a []driver.Value) driver.Value {
+func ofMatch(f func(text string, at []int) value) func(*Session, []value) value {
+	return func(s *Session, a []value) value {
 		re, err := expression(asText(a[1]))
 		if err != nil {
 			return err
@@ -268,14 +267,14 @@ func ofMatch(f func(text string, at []int) driver.Value) func(*Session, []driver
 	}
 }
 
-var regexpSubstr = ofMatch(func(text string, at []int) driver.Value {
+var regexpSubstr = ofMatch(func(text string, at []int) value {
 	if at == nil {
 		return ""
 	}
 	return text[at[0]:at[1]]
 })
 
-var regexpInstr = ofMatch(func(text string, at []int) driver.Value {
+var regexpInstr = ofMatch(func(text string, at []int) value {
 	if at == nil {
 		return int64(0)
 	}
@@ -283,7 +282,7 @@ var regexpInstr = ofMatch(func(text string, at []int) driver.Value {
 })
 
 // hexadecimal is HEX(x), of a number or of text.
-func hexadecimal(a []driver.Value) driver.Value {
+func hexadecimal(a []value) value {
 	switch v := a[0].(type) {
 	case int64:
 		return fmt.Sprintf("%X", uint64(v))
@@ -299,7 +298,7 @@ func hexadecimal(a []driver.Value) driver.Value {
 
 // conv is CONV(number, base, other base), of numbers below 1<<64. With a negative base they are
 // signed.
-func conv(a []driver.Value) driver.Value {
+func conv(a []value) value {
 	from, to := int(asNumber(a[1])), int(asNumber(a[2]))
 	if base := max(from, -from); base < 2 || base > 36 {
 		return nil
@@ -329,8 +328,8 @@ func conv(a []driver.Value) driver.Value {
 }
 
 // digest returns a function of the digest of a text.
-func digest(of func() hash.Hash) func([]driver.Value) driver.Value {
-	return func(a []driver.Value) driver.Value {
+func digest(of func() hash.Hash) func([]value) value {
+	return func(a []value) value {
 		h := of()
 		io.WriteString(h, asText(a[0]))
 		return hex.EncodeToString(h.Sum(nil))
@@ -341,7 +340,7 @@ func digest(of func() hash.Hash) func([]driver.Value) driver.Value {
 var sha2 = map[float64]func() hash.Hash{0: sha256.New, 224: sha256.New224, 256: sha256.New, 384: sha512.New384, 512: sha512.New}
 
 // formatBytes is MySQL's FORMAT_BYTES.
-func formatBytes(a []driver.Value) driver.Value {
+func formatBytes(a []value) value {
 	n := asNumber(a[0])
 	for i, unit := range []string{"EiB", "PiB", "TiB", "GiB", "MiB", "KiB"} {
 		if size := float64(uint64(1) << (60 - 10*i)); math.Abs(n) >= size {

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"math"
 	"strconv"
 	"strings"
@@ -36,7 +35,7 @@ func ofDays(unit string) bool {
 
 // parseTime reads a time as text, or as a number such as 20260131. day means that it has no time of
 // day.
-func parseTime(v driver.Value) (t time.Time, day, ok bool) {
+func parseTime(v value) (t time.Time, day, ok bool) {
 	text := strings.Replace(asText(v), "T", " ", 1)
 	for _, layout := range []string{time.DateTime, time.DateOnly, "20060102150405", "20060102"} {
 		if t, err := time.Parse(layout, text); err == nil {
@@ -48,7 +47,7 @@ func parseTime(v driver.Value) (t time.Time, day, ok bool) {
 
 // instant returns a time as it is compared with others: a day is its midnight. What is no time
 // stays.
-func instant(a []driver.Value) driver.Value {
+func instant(a []value) value {
 	t, _, ok := parseTime(a[0])
 	if !ok {
 		return asText(a[0])
@@ -66,7 +65,7 @@ func formatTime(t time.Time) string {
 
 // intervalNumbers returns the numbers in the value of an interval of several units. If there are
 // fewer they are those of the last units. What follows a second is a fraction of it.
-func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
+func intervalNumbers(v value, units []string) (list []float64, ok bool) {
 	text := strings.TrimSpace(asText(v))
 	if len(text) > 1000 {
 		return nil, false
@@ -94,7 +93,7 @@ func intervalNumbers(v driver.Value, units []string) (list []float64, ok bool) {
 }
 
 // shiftedTime is shiftTime, with a warning of a text that was cut to make a number of it.
-func shiftedTime(s *Session, a []driver.Value) driver.Value {
+func shiftedTime(s *Session, a []value) value {
 	if text, ok := a[1].(string); ok && composites[strings.ToUpper(asText(a[2]))] == nil && !isNumeral(text) {
 		s.cut("INTEGER", text)
 	}
@@ -102,7 +101,7 @@ func shiftedTime(s *Session, a []driver.Value) driver.Value {
 }
 
 // shiftTime is time_shift(t, n, unit, sign): NULL if t is not a time.
-func shiftTime(a []driver.Value) driver.Value {
+func shiftTime(a []value) value {
 	t, day, ok := parseTime(a[0])
 	unit := strings.ToUpper(asText(a[2]))
 	parts, numbers := composites[unit], []float64{asNumber(a[1])}
@@ -147,7 +146,7 @@ func shiftTime(a []driver.Value) driver.Value {
 }
 
 // timeBetween is TIMESTAMPDIFF(unit, a, b): the number of whole units from a to b.
-func timeBetween(args []driver.Value) driver.Value {
+func timeBetween(args []value) value {
 	unit := strings.ToUpper(asText(args[0]))
 	a, _, ok1 := parseTime(args[1])
 	b, _, ok2 := parseTime(args[2])
@@ -158,7 +157,7 @@ func timeBetween(args []driver.Value) driver.Value {
 	case length != 0:
 		return (b.UnixMicro() - a.UnixMicro()) / int64(length)
 	case b.Before(a):
-		return -timeBetween([]driver.Value{unit, args[2], args[1]}).(int64)
+		return -timeBetween([]value{unit, args[2], args[1]}).(int64)
 	}
 	n := (b.Year()-a.Year())*12 + int(b.Month()-a.Month())
 	if rest := func(t time.Time) time.Duration {

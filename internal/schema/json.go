@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"encoding/json"
 	"strings"
 )
@@ -14,12 +13,12 @@ var documents = map[string]string{"JSON_OBJECT": "json_object", "JSON_ARRAY": "j
 	"JSON_EXTRACT": "json_extract", "JSON_ARRAYAGG": "json_group_array", "JSON_OBJECTAGG": "json_group_object"}
 
 var jsonFunctions = map[string]function{
-	"json_text": {1, func(a []driver.Value) driver.Value { return spacedJSON(asText(a[0])) }},
-	"json_truth": {1, func(a []driver.Value) driver.Value {
+	"json_text": {1, func(a []value) value { return spacedJSON(asText(a[0])) }},
+	"json_truth": {1, func(a []value) value {
 		return map[bool]string{true: "true", false: "false"}[asNumber(a[0]) != 0]
 	}},
 	"json_unquote": {1, unquoteJSON},
-	"json_quoted": {1, func(a []driver.Value) driver.Value {
+	"json_quoted": {1, func(a []value) value {
 		var b strings.Builder
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
@@ -28,14 +27,14 @@ var jsonFunctions = map[string]function{
 		}
 		return strings.TrimSuffix(b.String(), "\n")
 	}},
-	"json_kind": {1, func(a []driver.Value) driver.Value {
+	"json_kind": {1, func(a []value) value {
 		name := asText(a[0])
 		if other := map[string]string{"real": "DOUBLE", "text": "STRING", "true": "BOOLEAN", "false": "BOOLEAN"}[name]; other != "" {
 			return other
 		}
 		return strings.ToUpper(name)
 	}},
-	"json_length": {1, func(a []driver.Value) driver.Value {
+	"json_length": {1, func(a []value) value {
 		var v any
 		if err := json.Unmarshal([]byte(asText(a[0])), &v); err != nil {
 			return NewError(erJSON, "Invalid JSON text in argument 1 to function json_length: %v", err)
@@ -77,7 +76,7 @@ func spacedJSON(text string) string {
 }
 
 // unquoteJSON is JSON_UNQUOTE(x): a string without its quotes, and what else there is as it is.
-func unquoteJSON(a []driver.Value) driver.Value {
+func unquoteJSON(a []value) value {
 	text := asText(a[0])
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"io"
 	"slices"
 	"strings"
@@ -13,8 +12,8 @@ const lookEvery = 1 << 14
 
 // likeFunction returns text LIKE pattern ESCAPE escape, whose arguments are pattern, text and
 // escape, which may be missing.
-func likeFunction(fold func(rune) rune, escape rune) func(s *Session, a []driver.Value) driver.Value {
-	return func(s *Session, a []driver.Value) driver.Value {
+func likeFunction(fold func(rune) rune, escape rune) func(s *Session, a []value) value {
+	return func(s *Session, a []value) value {
 		if slices.Contains(a, nil) {
 			return nil
 		}

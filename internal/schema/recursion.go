@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"strconv"
 	"strings"
@@ -44,7 +43,7 @@ func countRounds(c common) {
 
 // recursion is called as a recursion begins, and then for each row that it goes on from; in a round
 // there are at most so many, 0: it begins.
-func recursion(s *Session, a []driver.Value) driver.Value {
+func recursion(s *Session, a []value) value {
 	number, _ := a[0].(int64)
 	most, _ := a[1].(int64)
 	if most == 0 {

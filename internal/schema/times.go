@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,21 +21,21 @@ var timeFunctions = map[string]function{
 	"unix_timestamp": {-1, unixTimestamp},
 	"from_unixtime":  between(1, 2, fromUnixtime),
 	"date_format":    {2, dateFormat},
-	"adddate":        {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(1)}) }},
-	"subdate":        {2, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[0], a[1], "DAY", int64(-1)}) }},
-	"timestampadd":   {3, func(a []driver.Value) driver.Value { return shiftTime([]driver.Value{a[2], a[1], a[0], int64(1)}) }},
+	"adddate":        {2, func(a []value) value { return shiftTime([]value{a[0], a[1], "DAY", int64(1)}) }},
+	"subdate":        {2, func(a []value) value { return shiftTime([]value{a[0], a[1], "DAY", int64(-1)}) }},
+	"timestampadd":   {3, func(a []value) value { return shiftTime([]value{a[2], a[1], a[0], int64(1)}) }},
 	"timestampdiff":  {3, timeBetween},
-	"sec_to_time": {1, func(a []driver.Value) driver.Value {
+	"sec_to_time": {1, func(a []value) value {
 		return clock(time.Duration(math.Round(min(max(asNumber(a[0]), -1e9), 1e9)*1e6)) * time.Microsecond)
 	}},
 	"time_to_sec": {1, timeToSeconds},
-	"time": {1, func(a []driver.Value) driver.Value {
+	"time": {1, func(a []value) value {
 		if d, ok := timeOfDay(a[0]); ok {
 			return clock(d)
 		}
 		return nil
 	}},
-	"time_of": between(1, 2, func(a []driver.Value) driver.Value {
+	"time_of": between(1, 2, func(a []value) value {
 		d, ok := timeOfDay(a[0])
 		if !ok {
 			return nil
@@ -44,14 +43,14 @@ var timeFunctions = map[string]function{
 		whole := d.Truncate(time.Second)
 		return clock(whole).(string) + secondPlaces(time.Time{}.Add((d-whole).Abs()), a[1:])
 	}),
-	"datetime_of": between(1, 2, func(a []driver.Value) driver.Value {
+	"datetime_of": between(1, 2, func(a []value) value {
 		t, _, ok := parseTime(a[0])
 		if !ok {
 			return nil
 		}
 		return t.Format(time.DateTime) + secondPlaces(t, a[1:])
 	}),
-	"timestamp_of": between(1, 2, func(a []driver.Value) driver.Value {
+	"timestamp_of": between(1, 2, func(a []value) value {
 		t, _, ok := parseTime(a[0])
 		if ok && len(a) == 2 {
 			var d time.Duration
@@ -63,7 +62,7 @@ var timeFunctions = map[string]function{
 		}
 		return formatTime(t)
 	}),
-	"datediff": {2, func(args []driver.Value) driver.Value {
+	"datediff": {2, func(args []value) value {
 		a, _, ok1 := parseTime(args[0])
 		b, _, ok2 := parseTime(args[1])
 		if !ok1 || !ok2 {
@@ -71,7 +70,7 @@ var timeFunctions = map[string]function{
 		}
 		return (a.Truncate(24*time.Hour).Unix() - b.Truncate(24*time.Hour).Unix()) / 86400
 	}},
-	"timediff": {2, func(args []driver.Value) driver.Value {
+	"timediff": {2, func(args []value) value {
 		if a, _, ok := parseTime(args[0]); ok {
 			if b, _, ok := parseTime(args[1]); ok {
 				return clock(a.Sub(b))
@@ -86,39 +85,39 @@ var timeFunctions = map[string]function{
 		return clock(a - b)
 	}},
 	"instant": {1, instant},
-	"digits_of_time": {1, func(a []driver.Value) driver.Value {
+	"digits_of_time": {1, func(a []value) value {
 		n, _ := strconv.ParseInt(strings.NewReplacer("-", "", ":", "", " ", "").Replace(asText(a[0])), 10, 64)
 		return n
 	}},
-	"from_days": {1, func(a []driver.Value) driver.Value {
+	"from_days": {1, func(a []value) value {
 		n := math.Round(asNumber(a[0]))
 		if !(n > 365 && n < 3652425) {
 			return "0000-00-00"
 		}
 		return time.Unix((int64(n)-daysOf1970)*86400, 0).UTC().Format(time.DateOnly)
 	}},
-	"week":       between(1, 2, func(a []driver.Value) driver.Value { return weekFunction(a, false) }),
-	"yearweek":   between(1, 2, func(a []driver.Value) driver.Value { return weekFunction(a, true) }),
-	"last_day":   {1, ofDate(func(t time.Time) driver.Value { return t.AddDate(0, 1, -t.Day()).Format(time.DateOnly) })},
-	"dayname":    {1, ofDate(func(t time.Time) driver.Value { return t.Weekday().String() })},
-	"monthname":  {1, ofDate(func(t time.Time) driver.Value { return t.Month().String() })},
-	"dayofyear":  {1, ofDate(func(t time.Time) driver.Value { return int64(t.YearDay()) })},
-	"dayofweek":  {1, ofDate(func(t time.Time) driver.Value { return int64(t.Weekday()) + 1 })},
-	"weekday":    {1, ofDate(func(t time.Time) driver.Value { return int64(t.Weekday()+6) % 7 })},
-	"weekofyear": {1, ofDate(func(t time.Time) driver.Value { _, week := t.ISOWeek(); return int64(week) })},
-	"to_days":    {1, ofDate(func(t time.Time) driver.Value { return t.Truncate(24*time.Hour).Unix()/86400 + daysOf1970 })},
-	"extract":    {2, func(a []driver.Value) driver.Value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
+	"week":       between(1, 2, func(a []value) value { return weekFunction(a, false) }),
+	"yearweek":   between(1, 2, func(a []value) value { return weekFunction(a, true) }),
+	"last_day":   {1, ofDate(func(t time.Time) value { return t.AddDate(0, 1, -t.Day()).Format(time.DateOnly) })},
+	"dayname":    {1, ofDate(func(t time.Time) value { return t.Weekday().String() })},
+	"monthname":  {1, ofDate(func(t time.Time) value { return t.Month().String() })},
+	"dayofyear":  {1, ofDate(func(t time.Time) value { return int64(t.YearDay()) })},
+	"dayofweek":  {1, ofDate(func(t time.Time) value { return int64(t.Weekday()) + 1 })},
+	"weekday":    {1, ofDate(func(t time.Time) value { return int64(t.Weekday()+6) % 7 })},
+	"weekofyear": {1, ofDate(func(t time.Time) value { _, week := t.ISOWeek(); return int64(week) })},
+	"to_days":    {1, ofDate(func(t time.Time) value { return t.Truncate(24*time.Hour).Unix()/86400 + daysOf1970 })},
+	"extract":    {2, func(a []value) value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
 	"year":       {1, part("YEAR")}, "quarter": {1, part("QUARTER")}, "month": {1, part("MONTH")}, "day": {1, part("DAY")}, "dayofmonth": {1, part("DAY")},
 	"hour": {1, part("HOUR")}, "minute": {1, part("MINUTE")}, "second": {1, part("SECOND")}, "microsecond": {1, part("MICROSECOND")},
 }
 
-func now([]driver.Value) driver.Value       { return time.Now().UTC().Format(time.DateTime) }
-func clockTime([]driver.Value) driver.Value { return time.Now().UTC().Format(time.TimeOnly) }
-func today([]driver.Value) driver.Value     { return time.Now().UTC().Format(time.DateOnly) }
+func now([]value) value       { return time.Now().UTC().Format(time.DateTime) }
+func clockTime([]value) value { return time.Now().UTC().Format(time.TimeOnly) }
+func today([]value) value     { return time.Now().UTC().Format(time.DateOnly) }
 
 // ofDate returns a function of a date, which is NULL if its argument is not a date.
-func ofDate(f func(time.Time) driver.Value) func([]driver.Value) driver.Value {
-	return func(a []driver.Value) driver.Value {
+func ofDate(f func(time.Time) value) func([]value) value {
+	return func(a []value) value {
 		t, _, ok := parseTime(a[0])
 		if !ok {
 			return nil
@@ -127,15 +126,15 @@ func ofDate(f func(time.Time) driver.Value) func([]driver.Value) driver.Value {
 	}
 }
 
-func part(unit string) func([]driver.Value) driver.Value {
-	return func(a []driver.Value) driver.Value { return partOfTime(unit, a[0]) }
+func part(unit string) func([]value) value {
+	return func(a []value) value { return partOfTime(unit, a[0]) }
 }
 
 // daysOf1970 is TO_DAYS('1970-01-01').
 const daysOf1970 = 719528
 
 // weekFunction is WEEK(t, mode), or YEARWEEK(t, mode).
-func weekFunction(a []driver.Value, withYear bool) driver.Value {
+func weekFunction(a []value, withYear bool) value {
 	t, _, ok := parseTime(a[0])
 	if !ok {
 		return nil
@@ -182,7 +181,7 @@ func firstOfWeek(year, mode int) time.Time {
 }
 
 // partOfTime is EXTRACT(unit FROM t).
-func partOfTime(unit string, v driver.Value) driver.Value {
+func partOfTime(unit string, v value) value {
 	if parts := composites[unit]; parts != nil {
 		number := int64(0)
 		for _, part := range parts {
@@ -195,7 +194,7 @@ func partOfTime(unit string, v driver.Value) driver.Value {
 		return number
 	}
 	if unit == "WEEK" {
-		return weekFunction([]driver.Value{v}, false)
+		return weekFunction([]value{v}, false)
 	}
 	t, _, ok := parseTime(v)
 	if !ok {
@@ -213,7 +212,7 @@ func partOfTime(unit string, v driver.Value) driver.Value {
 }
 
 // parseClock reads a time of day, or a length of time: [-][days ]hours:minutes[:seconds].
-func parseClock(v driver.Value) (d time.Duration, ok bool) {
+func parseClock(v value) (d time.Duration, ok bool) {
 	text, negative := strings.CutPrefix(asText(v), "-")
 	days, clock, hasDays := strings.Cut(text, " ")
 	if !hasDays {
@@ -239,7 +238,7 @@ func parseClock(v driver.Value) (d time.Duration, ok bool) {
 }
 
 // clock returns a length of time as MySQL's TIME, which has a limit.
-func clock(d time.Duration) driver.Value {
+func clock(d time.Duration) value {
 	sign := ""
 	if d < 0 {
 		sign = "-"
@@ -252,7 +251,7 @@ func clock(d time.Duration) driver.Value {
 	return text
 }
 
-func timeToSeconds(a []driver.Value) driver.Value {
+func timeToSeconds(a []value) value {
 	d, ok := timeOfDay(a[0])
 	if !ok {
 		return nil
@@ -261,7 +260,7 @@ func timeToSeconds(a []driver.Value) driver.Value {
 }
 
 // timeOfDay returns the time of day of a time, or a length of time.
-func timeOfDay(v driver.Value) (time.Duration, bool) {
+func timeOfDay(v value) (time.Duration, bool) {
 	if t, _, ok := parseTime(v); ok {
 		return t.Sub(t.Truncate(24 * time.Hour)), true
 	}
@@ -269,7 +268,7 @@ func timeOfDay(v driver.Value) (time.Duration, bool) {
 }
 
 // secondPlaces returns the fraction of a time's second with so many digits; none are none.
-func secondPlaces(t time.Time, digits []driver.Value) string {
+func secondPlaces(t time.Time, digits []value) string {
 	if len(digits) == 0 {
 		return ""
 	}
@@ -278,21 +277,21 @@ func secondPlaces(t time.Time, digits []driver.Value) string {
 }
 
 // fromUnixtime is FROM_UNIXTIME(seconds[, format]).
-func fromUnixtime(a []driver.Value) driver.Value {
+func fromUnixtime(a []value) value {
 	seconds := asNumber(a[0])
 	if !(seconds >= 0 && seconds < 1<<32) {
 		return nil
 	}
 	text := formatTime(time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC())
 	if len(a) == 2 {
-		return dateFormat([]driver.Value{text, a[1]})
+		return dateFormat([]value{text, a[1]})
 	}
 	return text
 }
 
 // unixTimestamp returns the seconds since 1970 of a time as text, or of now; NULL if it is not a
 // time, or before.
-func unixTimestamp(args []driver.Value) driver.Value {
+func unixTimestamp(args []value) value {
 	if len(args) == 0 {
 		return time.Now().Unix()
 	}
@@ -306,7 +305,7 @@ func unixTimestamp(args []driver.Value) driver.Value {
 var timeLayouts = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'c': "1", 'M': "January", 'b': "Jan", 'd': "02", 'e': "2", 'H': "15", 'h': "03", 'I': "03", 'l': "3", 'i': "04", 's': "05", 'S': "05", 'p': "PM",
 	'W': "Monday", 'a': "Mon", 'T': "15:04:05", 'r': "03:04:05 PM", 'j': "002"}
 
-func dateFormat(a []driver.Value) driver.Value {
+func dateFormat(a []value) value {
 	t, _, ok := parseTime(a[0])
 	if !ok {
 		return nil

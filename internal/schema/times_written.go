@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"fmt"
 	"math"
 	"strconv"
@@ -16,16 +15,16 @@ var writtenTimes = map[string]function{
 	"str_to_date": {2, strToDate},
 	"time_format": {2, timeFormat},
 	"convert_tz":  {3, convertZone},
-	"addtime":     {2, func(a []driver.Value) driver.Value { return addTime(a, 1) }},
-	"subtime":     {2, func(a []driver.Value) driver.Value { return addTime(a, -1) }},
-	"makedate": {2, func(a []driver.Value) driver.Value {
+	"addtime":     {2, func(a []value) value { return addTime(a, 1) }},
+	"subtime":     {2, func(a []value) value { return addTime(a, -1) }},
+	"makedate": {2, func(a []value) value {
 		year, day := math.Round(asNumber(a[0])), math.Round(asNumber(a[1]))
 		if !(year >= 0 && year <= 9999 && day > 0 && day < 4e6) {
 			return nil
 		}
 		return dateText(time.Date(wholeYear(int(year)), 1, int(day), 0, 0, 0, 0, time.UTC))
 	}},
-	"maketime": {3, func(a []driver.Value) driver.Value {
+	"maketime": {3, func(a []value) value {
 		h, m, s := math.Round(asNumber(a[0])), math.Round(asNumber(a[1])), asNumber(a[2])
 		if !(m >= 0 && m < 60 && s >= 0 && s < 60) {
 			return nil
@@ -36,11 +35,11 @@ var writtenTimes = map[string]function{
 		}
 		return clock(d)
 	}},
-	"to_seconds": {1, ofDate(func(t time.Time) driver.Value { return t.Unix() + daysOf1970*86400 })},
+	"to_seconds": {1, ofDate(func(t time.Time) value { return t.Unix() + daysOf1970*86400 })},
 }
 
 // dateText returns a date as text, NULL if it is beyond the years that dates can have.
-func dateText(t time.Time) driver.Value {
+func dateText(t time.Time) value {
 	if t.Year() < 1 || t.Year() > 9999 {
 		return nil
 	}
@@ -59,7 +58,7 @@ func wholeYear(year int) int {
 }
 
 // addTime is ADDTIME(t, d), or SUBTIME.
-func addTime(a []driver.Value, sign time.Duration) driver.Value {
+func addTime(a []value, sign time.Duration) value {
 	d, ok := parseClock(a[1])
 	if !ok {
 		return nil
@@ -76,7 +75,7 @@ func addTime(a []driver.Value, sign time.Duration) driver.Value {
 
 // timeFormat is TIME_FORMAT(d, format). A length of time may have more than 23 hours, and has no
 // date.
-func timeFormat(a []driver.Value) driver.Value {
+func timeFormat(a []value) value {
 	d, ok := timeOfDay(a[0])
 	if !ok {
 		return nil
@@ -99,7 +98,7 @@ func timeFormat(a []driver.Value) driver.Value {
 		format.WriteString(rest[:n])
 		rest = rest[n:]
 	}
-	return dateFormat([]driver.Value{formatTime(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d.Abs() % (24 * time.Hour))), format.String()})
+	return dateFormat([]value{formatTime(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d.Abs() % (24 * time.Hour))), format.String()})
 }
 
 // lastStamp is the last second that MySQL converts from one time zone to another.
@@ -107,7 +106,7 @@ const lastStamp = 1<<31 - 1
 
 // convertZone is CONVERT_TZ(t, from, to). Zones are offsets such as +02:00, names of the system's
 // time zone database, and SYSTEM, which is UTC here. Times that are no TIMESTAMP stay.
-func convertZone(a []driver.Value) driver.Value {
+func convertZone(a []value) value {
 	t, _, ok := parseTime(a[0])
 	from, to := timeZone(asText(a[1])), timeZone(asText(a[2]))
 	if !ok || from == nil || to == nil {
@@ -158,7 +157,7 @@ type timeReader struct {
 }
 
 // strToDate is STR_TO_DATE(text, format): a date, a time of day, or both, as the format has them.
-func strToDate(a []driver.Value) driver.Value {
+func strToDate(a []value) value {
 	r := &timeReader{text: asText(a[0]), parts: map[byte]int{}}
 	r.read(asText(a[1]))
 	p := r.parts
