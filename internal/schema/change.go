@@ -32,8 +32,7 @@ type assignment struct {
 
 // change reads one.
 func (p *parser) change() *change {
-	c := &change{command: strings.ToUpper(p.next().text)}
-	p.i++
+	c := &change{command: p.taken()}
 	for option := true; option; {
 		switch {
 		case p.accept("IGNORE"):

@@ -19,15 +19,13 @@ type definition struct {
 
 // definition reads one.
 func (p *parser) definition() (d definition) {
-	d.command = strings.ToUpper(p.next().text)
-	p.i++
+	d.command = p.taken()
 	for more := true; more; {
 		unique := p.accept("UNIQUE")
 		d.unique = d.unique || unique
 		more = unique || p.accept("OR", "REPLACE") || p.accept("TEMPORARY")
 	}
-	d.what = strings.ToUpper(p.next().text)
-	p.i++
+	d.what = p.taken()
 	d.lenient = p.accept("IF", "NOT", "EXISTS") || p.accept("IF", "EXISTS")
 	if d.what == "INDEX" {
 		d.index = p.name(false)

@@ -21,24 +21,20 @@ func (p *parser) userName(s *Session) string {
 	if p.accept("CURRENT_USER", "(", ")") || p.accept("CURRENT_USER") || p.accept("USER", "(", ")") {
 		return s.who.Load().user
 	}
-	t := p.next()
-	if !t.identifier() && t.kind != str {
-		p.syntax()
-	}
-	p.i++
+	name := p.label()
 	if host := p.next(); host.kind == usrVar {
 		if host.text != "%" && !strings.EqualFold(host.text, "localhost") {
-			fail(unsupported("accounts of one host: '" + t.text + "'@'" + host.text + "'"))
+			fail(unsupported("accounts of one host: '" + name + "'@'" + host.text + "'"))
 		}
 		p.i++
 	}
-	if t.text == "" {
+	if name == "" {
 		fail(unsupported("accounts without a name"))
 	}
-	if len(t.text) > maxUserName {
-		fail(NewError(1470, "String '%s' is too long for user name (should be no longer than %d)", t.text[:maxUserName], maxUserName))
+	if len(name) > maxUserName {
+		fail(NewError(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:maxUserName], maxUserName))
 	}
-	return t.text
+	return name
 }
 
 // maxUserName is how long the name of an account may be, and maxAccounts how many there may be.

@@ -74,6 +74,22 @@ func (p *parser) accept(words ...string) bool {
 	return true
 }
 
+// taken goes beyond the next token, and returns it in capitals.
+func (p *parser) taken() string {
+	p.i++
+	return strings.ToUpper(p.at(p.i - 1).text)
+}
+
+// label goes beyond a name or a string, and returns it.
+func (p *parser) label() string {
+	t := p.next()
+	if !t.identifier() && t.kind != str {
+		p.syntax()
+	}
+	p.i++
+	return t.text
+}
+
 func (p *parser) syntax() { fail(syntaxError(p.rest(p.i))) }
 
 func (p *parser) expect(words ...string) {
@@ -289,8 +305,7 @@ func (p *parser) bits(level int) *expr {
 	first := p.i
 	e := p.bits(level + 1)
 	for p.among(arithmetic[level]...) {
-		op := strings.ToUpper(p.next().text)
-		p.i++
+		op := p.taken()
 		b := p.bits(level + 1)
 		if level == sums && (e.form == intervalForm || b.form == intervalForm) {
 			e = p.shift(first, op, e, b)
@@ -341,12 +356,8 @@ func (p *parser) collated() *expr {
 	for {
 		switch {
 		case p.accept("COLLATE"):
-			t := p.next()
-			if !t.identifier() && t.kind != str {
-				p.syntax()
-			}
-			p.i++
-			e = p.node(first, &expr{form: collateForm, text: t.text, args: []*expr{e}})
+			name := p.label()
+			e = p.node(first, &expr{form: collateForm, text: name, args: []*expr{e}})
 		case e.form == columnForm && (p.is("->") || p.is("->>")) && p.at(p.i+1).kind == str:
 			op := p.next().text
 			path := &expr{form: stringForm, text: p.at(p.i + 1).text}
@@ -539,8 +550,7 @@ func (p *parser) cast(name string) *expr {
 	if !(name == "CAST" && p.accept("AS")) && !(name == "CONVERT" && p.accept(",")) || p.next().kind != word {
 		p.syntax()
 	}
-	e.text = strings.ToUpper(p.next().text)
-	p.i++
+	e.text = p.taken()
 	if p.accept("(") {
 		for ok := true; ok; ok = p.accept(",") {
 			if p.next().kind != num {
@@ -675,8 +685,7 @@ func (p *parser) windowOf() *window {
 		w.order = p.orderBy()
 	}
 	if p.among("ROWS", "RANGE", "GROUPS") {
-		w.frame = strings.ToUpper(p.next().text)
-		p.i++
+		w.frame = p.taken()
 		if p.accept("BETWEEN") {
 			w.frame += " BETWEEN " + p.bound()
 			p.expect("AND")

@@ -85,8 +85,7 @@ func (p *parser) columns() []string {
 func (p *parser) united(q *query, first term) {
 	q.terms = append(q.terms, first)
 	for p.among("UNION", "EXCEPT", "INTERSECT") {
-		how := strings.ToUpper(p.next().text)
-		p.i++
+		how := p.taken()
 		if p.accept("ALL") {
 			if how != "UNION" {
 				fail(unsupported(how + " ALL"))
@@ -300,8 +299,7 @@ func (p *parser) join() string {
 	}
 	switch {
 	case p.is("LEFT"), p.is("RIGHT"):
-		join += strings.ToUpper(p.next().text) + " "
-		p.i++
+		join += p.taken() + " "
 		p.accept("OUTER")
 	case join == "":
 		return ""

@@ -139,8 +139,7 @@ type viewDefinition struct {
 
 // viewDefinition reads one.
 func (p *parser) viewDefinition() *viewDefinition {
-	d := &viewDefinition{command: strings.ToUpper(p.next().text)}
-	p.i++
+	d := &viewDefinition{command: p.taken()}
 	d.replace = d.command == "CREATE" && p.accept("OR", "REPLACE")
 	p.expect("VIEW")
 	switch d.command {
