@@ -66,13 +66,15 @@ type parquetGroup struct {
 	*parquet.ConcurrentRowGroupWriter
 }
 
+// encode encodes all columns of a few rows at once, while these are in the processor's cache.
 func (to parquetGroup) encode(g *group) error {
-	const fewRows = 1024 // are passed to the encoder at once
+	const fewRows = 1024
 	var few [fewRows]parquet.Value
 	width := len(g.columns)
-	for i, column := range to.ColumnWriters() {
-		kind := g.columns[i].kind
-		for rows := range slices.Chunk(g.cells, fewRows*width) {
+	columns := to.ColumnWriters()
+	for rows := range slices.Chunk(g.cells, fewRows*width) {
+		for i, column := range columns {
+			kind := g.columns[i].kind
 			values := few[:0]
 			for at := i; at < len(rows); at += width {
 				var v parquet.Value
