@@ -11,7 +11,7 @@
 //	selector = [ "!" ] [ kind ":" ] pattern
 //	kind     = "func" | "pkg" | "file" | "bin" | "probe" | "wait"
 //	item     = "off" | "count" | "call" | "args" | "deep" | "changes"
-//	         | "tree" | "untimed" | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
+//	         | "tree" | "untimed" | "span" | "first=" N | "depth=" N | "in=" GLOB | "after=" GLOB
 //	         | "min=" DURATION | "rate=" N ( "/s" | "/m" )
 //	         | "fields=" NAME { "+" NAME } | "capture=" PATH { "+" PATH }
 //	         | "redact=" ( "off" | NAME { "+" NAME } )
@@ -66,10 +66,10 @@
 //
 // The detail is args unless given, options are off unless given, except that first is 10000. No
 // item may be given twice, a clause has one detail, off goes with no other item, and count, which
-// prints nothing, not with first, depth, min, rate, fields, capture, redact or untimed. A clause
-// for probes cannot have tree, min or capture, which are about calls, and no other can have fields.
-// A clause for waits cannot have tree, capture, redact, untimed, deep or changes, and one for
-// probes or spans no changes.
+// prints nothing, not with first, depth, min, rate, fields, capture, redact, untimed or span. A
+// clause for probes cannot have tree, min or capture, which are about calls, and no other can have
+// fields. A clause for waits cannot have tree, capture, redact, untimed, deep or changes, and one
+// for probes, statements or stages no changes. Only a clause for functions can have span.
 //
 // # Limits on the code
 //
@@ -134,6 +134,7 @@ type Clause struct {
 	Per       int64  // nanoseconds
 	Tree      bool   // with everything the function calls
 	Untimed   bool   // the clock is not read for its calls
+	Span      bool   // each call is a span of OpenTelemetry, however short
 	In        string // only when called from a function that matches, "" = always
 	After     string // not until a function that matches was entered, "" = at once
 	Capture   string // of functions: what else is recorded, by path, "+" between, "" = nothing
@@ -773,6 +774,8 @@ func (p *parser) checkProbes(c *Clause, s span) {
 		p.fail(s, "\"capture\" is for functions: a statement or stage has no other values")
 	case c.Waits() && c.Untimed:
 		p.fail(s, "\"untimed\" is for functions: a wait is nothing but time")
+	case (c.Probes() || c.Waits() || c.Spans()) && c.Span:
+		p.fail(s, "\"span\" is for functions: statements and stages are spans, probes and waits are events of spans")
 	}
 }
 
@@ -888,6 +891,7 @@ var vocabulary = [...]term{
 	{"changes", "changes"},
 	{"tree", "tree"},
 	{"untimed", "untimed"},
+	{"span", "span"},
 	{"first", "first=N"},
 	{"depth", "depth=N"},
 	{"in", "in=GLOB"},
@@ -945,6 +949,8 @@ func (p *parser) set(c *Clause, w int, value span) {
 		c.Tree = true
 	case "untimed":
 		c.Untimed = true
+	case "span":
+		c.Span = true
 	case "first":
 		c.First, c.FirstSet = p.numberUpTo(value, 1<<64-1), true
 	case "depth":
@@ -1069,7 +1075,7 @@ func clash(i, w int) bool {
 		return false
 	}
 	word := vocabulary[w].word
-	return word == "first" || word == "fields" || word == "capture" || word == "redact" || word == "untimed" || word == "depth" || word == "min" || word == "rate"
+	return word == "first" || word == "fields" || word == "capture" || word == "redact" || word == "untimed" || word == "span" || word == "depth" || word == "min" || word == "rate"
 }
 
 // number reads a decimal number that may be at most limit.

@@ -101,6 +101,7 @@ func TestParse(t *testing.T) {
 			c.Capture, c.Detail = "req.URL.Path+1.x+ret0.n_2", rule.Call
 		})}},
 		{"f=untimed", []rule.Clause{clause("f", func(c *rule.Clause) { c.Untimed = true })}},
+		{"f=span,tree", []rule.Clause{clause("f", func(c *rule.Clause) { c.Span, c.Tree = true, true })}},
 		{"f = deep , first = 0 , depth=3, min=1.5ms, rate= 10 / m", []rule.Clause{clause("f", func(c *rule.Clause) {
 			c.Detail, c.First, c.FirstSet, c.Depth, c.Min, c.Rate, c.Per = rule.Deep, 0, true, 3, 1.5e6, 10, 60e9
 		})}},
@@ -166,6 +167,10 @@ func TestParseErrors(t *testing.T) {
 		{"probe/*=changes", "changes", 8, `"changes" is for functions: nothing else has parameters that it could change`},
 		{"stage/*=changes", "changes", 8, `"changes" is for functions: nothing else has parameters that it could change`},
 		{"f=changes,deep", "deep", 10, `"deep" conflicts with "changes": a clause has one detail`},
+		{"wait/*=span", "span", 7, `"span" is for functions: statements and stages are spans, probes and waits are events of spans`},
+		{"probe/tcp/*=span", "span", 12, `"span" is for functions: statements and stages are spans, probes and waits are events of spans`},
+		{"stage/*=call,span", "call,span", 8, `"span" is for functions: statements and stages are spans, probes and waits are events of spans`},
+		{"f=count,span", "span", 8, `"span" conflicts with "count": count prints nothing`},
 		{"wait/*=untimed", "untimed", 7, `"untimed" is for functions: a wait is nothing but time`},
 		{"f=capture=req", "req", 10, `"req" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
 		{"f=capture=a.b+", "a.b+", 10, `"a.b+" is not a list of paths with "+" between (such as req.URL.Path+req.Method, ret0.Status)`},
@@ -220,7 +225,7 @@ func TestParseErrors(t *testing.T) {
 		{"main.*=agrs", "agrs", 7, `unknown setting "agrs" (did you mean "args"?)`},
 		{"a;b = args , frist=2", "frist", 13, `unknown setting "frist" (did you mean "first"?)`},
 		{"a=verbose", "verbose", 2, `unknown setting "verbose" (one of off, count, call, args, deep, changes, tree, ` +
-			`untimed, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME, capture=NAME.FIELD+NAME.FIELD, redact=NAME+NAME)`},
+			`untimed, span, first=N, depth=N, in=GLOB, after=GLOB, min=DURATION, rate=N/s, fields=NAME+NAME, capture=NAME.FIELD+NAME.FIELD, redact=NAME+NAME)`},
 		{"a=", "", 2, `missing setting`},
 		{"a=args,", "", 7, `missing setting`},
 		{"a=args,,tree", "", 7, `missing setting`},

@@ -153,7 +153,7 @@ func (l *Logs) release(now uint64) {
 
 // certain reports whether a call is a span, or will be, whatever comes.
 func (x *Spans) certain(s *span, now uint64) bool {
-	return s.kept || !s.ended && (s.f.Span || !s.untimed && !s.late && now-s.start >= x.minTicks)
+	return s.kept || !s.ended && (s.chosen || !s.untimed && !s.late && now-s.start >= x.minTicks)
 }
 
 // emit gives up a line, within the innermost call that is a span.

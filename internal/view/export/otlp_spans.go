@@ -14,9 +14,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
-// Spans makes spans of OpenTelemetry of a recording: of requests, of statements, and of calls that
-// lasted long enough, each with those around it. A span is made when its call ends, so those within
-// it are made before it.
+// Spans makes spans of OpenTelemetry of a recording: of requests, of statements, of calls that
+// rules choose, and of those that lasted long enough, each with those around it. A span is made
+// when its call ends, so those within it are made before it.
 type Spans struct {
 	Emit      func(*tracepb.Span) // nil: nobody wants them
 	Outside   uint64              // lines and probes that are in no span
@@ -71,6 +71,7 @@ type span struct {
 	events             []*tracepb.Span_Event
 	dropped            uint32 // events that were too many
 	detailed           bool   // its values are shown
+	chosen             bool   // it is kept, however short
 	mock, untimed      bool
 	late               bool // its beginning was not seen
 	ended, unseen      bool // it has ended; that was not seen
@@ -178,7 +179,7 @@ func (x *Spans) begin(st *spanCalls, c *spanFrame, e *recording.Event) {
 	c.Data.View = true
 	s := x.take()
 	s.f, s.goroutine, s.number, s.start = f, st.Goroutine, c.Number, c.Start
-	s.begin, s.detailed = x.at(e.Ticks), c.Data.Clause.Detail >= rule.Args
+	s.begin, s.detailed, s.chosen = x.at(e.Ticks), c.Data.Clause.Detail >= rule.Args, f.Span || c.Data.Clause.Span
 	if c.Late() {
 		s.begin = x.clock.Wall(c.Start).UnixNano()
 	}
@@ -325,7 +326,7 @@ func (x *Spans) end(st *spanCalls, c *spanFrame, e *recording.Event) {
 		s.exit.set(e)
 	}
 	s.end, s.unseen, s.note, s.mock = x.now, e == nil, c.Note, c.Mock
-	if s.f.Span || !s.untimed && !s.late && last-s.start >= x.minTicks {
+	if s.chosen || !s.untimed && !s.late && last-s.start >= x.minTicks {
 		x.keep(s)
 	}
 	s.ended = true

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -197,6 +198,36 @@ func TestSpans(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestSpansChosen has rules say which calls are spans: these are, and what is around them, and
+// nothing else.
+func TestSpansChosen(t *testing.T) {
+	r := testRecordings(t)["workers"]
+	for rules, want := range map[string]map[string]int{
+		"*": {},
+		"*; main.add=span": {
+			"main.add": 4, "main.worker": 3, "main.sum.func1": 3, "main.(*group).start.func1": 3, "main.(*group).start": 3, "main.sum": 1, "main.main": 1},
+		"*; main.newGroup=span":          {"main.newGroup": 1, "main.sum": 1, "main.main": 1},
+		"main.sum=span; main.(*group).*": {"main.sum": 1},
+		"main.sum=tree,span": {
+			"main.sum": 1, "main.newGroup": 1, "main.(*group).start": 3, "main.(*group).start.func1": 3, "main.(*group).wait": 1,
+			"main.sum.func1": 3, "main.worker": 3, "main.add": 4, "main.send[...]": 7},
+	} {
+		chosen, err := walk.NewRules(rules, r, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		x := NewSpans(walk.Source{Recording: r, Rules: chosen}, time.Hour)
+		got := map[string]int{}
+		x.Emit = func(s *tracepb.Span) { got[attribute(s.Attributes, "code.function.name").GetStringValue()]++ }
+		if err := x.Run(func() bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("%s: spans %v, want %v", rules, got, want)
 		}
 	}
 }

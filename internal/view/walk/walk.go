@@ -117,6 +117,7 @@ type Clause struct {
 	Min    int64 // ns; shorter calls are not shown
 	Detail rule.Detail
 	Shown  bool // the call is shown
+	Span   bool // it is a span of OpenTelemetry, however short
 }
 
 // everything is the clause of calls that no rules were asked about.
@@ -394,7 +395,7 @@ func (w *Walker[G, C]) enter(st *Stack[G, C], e *recording.Event) {
 	}
 	d.passes = passes
 	if by := w.rules.shows(f, d.mask, st.Data.Shown, e); by != nil {
-		d.Clause = Clause{by.Min, by.Detail, true}
+		d.Clause = Clause{by.Min, by.Detail, true, by.Span}
 		d.passes = caller{c.Function, c.Number}
 		st.Data.Shown++
 		if !st.Data.Hidden {
