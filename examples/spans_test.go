@@ -9,9 +9,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
-// TestOpenTelemetry has a program ask itself by HTTP, and then by gRPC, with the SDK and the
-// instrumentation of OpenTelemetry. The SDK's spans and ours are one tree: each begins within the
-// one that is around it, whosever that is.
+// TestOpenTelemetry has a program ask itself by HTTP, and then by gRPC, and send itself a message
+// by NATS, with the SDK and the instrumentation of OpenTelemetry. The SDK's spans and ours are one
+// tree: each begins within the one that is around it, whosever that is.
 func TestOpenTelemetry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles programs")
@@ -22,7 +22,7 @@ func TestOpenTelemetry(t *testing.T) {
 	watch(t, "testdata/spans")
 	buildIn(t, filepath.Join("testdata", "spans"), "-o", program, testenv.Toolexec(t, bin), ".")
 	recording := filepath.Join(t.TempDir(), "spans.ftrace")
-	got := runProgram(t, []string{"FTRACE=stage/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording}, program)
+	got := runProgram(t, []string{"FTRACE=stage/*", "FTRACE_PROPAGATE=on", "FTRACE_OUT=off", "FTRACE_RECORD=" + recording, "NATS_URL=" + natsServer(t)("")}, program)
 	if got.Stderr != "" {
 		t.Fatal(got.Stderr)
 	}
@@ -106,7 +106,10 @@ func TestOpenTelemetry(t *testing.T) {
 			t.Errorf("there are %d of %s", paths[around+served], around+served)
 		}
 	}
-	if want := 3*9 + 2; len(spans) != want { // root, and what otelhttp's Transport makes
+	if message := "sdk/internal/order < ours/publish < ours/process < sdk/internal/handle"; paths[message] != 1 {
+		t.Errorf("there are %d of %s", paths[message], message)
+	}
+	if want := 3*9 + 2 + 4; len(spans) != want { // root, what otelhttp's Transport makes, and the message
 		t.Errorf("there are %d spans, want %d: %v", len(spans), want, paths)
 	}
 }

@@ -154,9 +154,10 @@ func TestReceived(t *testing.T) {
 	}
 	write(t, w, kafka.Message{Value: []byte("after")})
 	within := read(t, r)
-	if len(within.Headers) != 1 {
-		t.Errorf("what was passed on came with %v", within.Headers)
+	if len(within.Headers) != 1 || within.Headers[0].Key != "Traceparent" {
+		t.Fatalf("what was passed on came with %v", within.Headers)
 	}
+	within.Headers[0].Key = "traceparent"
 	carried(t, within, foreign[3:35])
 	carried(t, read(t, r), trace)
 }

@@ -1,5 +1,6 @@
-// Command spans asks itself by HTTP and gRPC, with OpenTelemetry's SDK and instrumentation, and
-// writes the SDK's spans.
+// Command spans asks itself by HTTP and gRPC, and sends itself a message by NATS, with
+// OpenTelemetry's SDK and instrumentation, and writes the SDK's spans. NATS_URL is that of a
+// server.
 package main
 
 import (
@@ -10,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 
+	"github.com/nats-io/nats.go"
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	"go.opentelemetry.io/otel"
@@ -50,6 +52,7 @@ func main() {
 	get(ctx, http.DefaultClient, web.URL)                                                    // the context alone has the span
 	root.End()
 	get(context.Background(), http.DefaultClient, web.URL) // no span is around it
+	publish()
 	web.Close()
 	server.GracefulStop()
 	for _, s := range spans.GetSpans() {
@@ -67,6 +70,26 @@ func get(ctx context.Context, client *http.Client, url string) {
 	resp, err := client.Do(req)
 	check(err)
 	resp.Body.Close()
+}
+
+// publish sends a message whose header says which span is around it, and handles that.
+func publish() {
+	nc, err := nats.Connect(os.Getenv("NATS_URL"))
+	check(err)
+	defer nc.Close()
+	handled := make(chan bool)
+	_, err = nc.Subscribe("work", func(msg *nats.Msg) {
+		_, span := otel.Tracer("shop").Start(otel.GetTextMapPropagator().Extract(context.Background(), propagation.HeaderCarrier(msg.Header)), "handle")
+		span.End()
+		close(handled)
+	})
+	check(err)
+	ctx, span := otel.Tracer("shop").Start(context.Background(), "order")
+	msg := nats.NewMsg("work")
+	otel.GetTextMapPropagator().Inject(ctx, propagation.HeaderCarrier(msg.Header))
+	check(nc.PublishMsg(msg))
+	span.End()
+	<-handled
 }
 
 func check(err error) {

@@ -86,12 +86,26 @@ func ftraceReceived(ctx any, parents, states, baggage []string) (p ftracePlace) 
 	return p
 }
 
+// ftraceTraceSpan is nil if OpenTelemetry's package trace is not in the build.
+//
+//go:linkname ftraceTraceSpan runtime.ftraceTraceSpan
+var ftraceTraceSpan func(ctx any) (parent, state string)
+
 // ftraceSent returns the place of a request that is made, given the header traceparent that the
-// program itself has set, if it has. ctx is the request's context.Context, or nil.
+// program itself has set, if it has. ctx is the request's context.Context, or nil. Without one a
+// propagator of OpenTelemetry says by the header which span is around the request.
 func ftraceSent(ctx any, set func(c *ftrace_tracecontext_Context) []string) (p ftracePlace) {
 	p.before = ftraceTrace()
 	p.around = ftraceTraceAround(ctx, p.before)
-	if c, ok := ftrace_tracecontext_Read(set(p.around), nil); ok { // the program has its own idea of the trace
+	c, ok := ftrace_tracecontext_Read(set(p.around), nil)
+	switch {
+	case ok && ctx == nil && ftraceTraceSpan != nil:
+		c.Received = ""
+		if p.around != nil {
+			c.Received, c.Baggage = p.around.Received, p.around.Baggage
+		}
+		p.around = &c
+	case ok: // the program has its own idea of the trace
 		c.Received, c.Known, c.Foreign = "", "", true
 		if p.around != nil {
 			c.Received, c.Known = p.around.Received, p.around.Known

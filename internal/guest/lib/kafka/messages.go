@@ -100,10 +100,11 @@ func (m ftraceMessages) with(headers []ftraceHeader, size, most int) (with []ftr
 		return nil
 	}
 	with = make([]ftraceHeader, 0, len(headers)+3)
-	state, baggage := c.State, c.Baggage
+	parent, state, baggage := "traceparent", c.State, c.Baggage
 	for _, h := range headers {
 		switch name := string(h.Key); {
 		case strings.EqualFold(name, "traceparent"):
+			parent = name // who receives it may ask for that
 			continue
 		case strings.EqualFold(name, "tracestate"):
 			state = ""
@@ -112,7 +113,7 @@ func (m ftraceMessages) with(headers []ftraceHeader, size, most int) (with []ftr
 		}
 		with = append(with, h)
 	}
-	for _, field := range [...][2]string{{"traceparent", c.Header}, {"tracestate", state}, {"baggage", baggage}} {
+	for _, field := range [...][2]string{{parent, c.Header}, {"tracestate", state}, {"baggage", baggage}} {
 		if field[1] != "" {
 			with = append(with, ftraceNewHeader(field[0], field[1]))
 		}

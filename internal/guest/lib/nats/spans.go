@@ -148,7 +148,7 @@ func (m ftraceMessage) carry(nc *Conn, header []byte, size int) []byte {
 	if m.own == nil || c == nil || ftraceTraceparent(header, c) != nil {
 		return header
 	}
-	state, baggage, before := c.State, c.Baggage, hdrLine
+	parent, state, baggage, before := "traceparent", c.State, c.Baggage, hdrLine
 	if len(header) > 0 {
 		before = strings.TrimSuffix(string(header), crlf)
 	}
@@ -156,6 +156,7 @@ func (m ftraceMessage) carry(nc *Conn, header []byte, size int) []byte {
 	for line := range strings.SplitAfterSeq(before, crlf) {
 		switch name, _, _ := strings.Cut(line, ":"); {
 		case strings.EqualFold(name, "traceparent"):
+			parent = name // who receives it may ask for that
 			continue
 		case strings.EqualFold(name, "tracestate"):
 			state = ""
@@ -164,7 +165,7 @@ func (m ftraceMessage) carry(nc *Conn, header []byte, size int) []byte {
 		}
 		with = append(with, line...)
 	}
-	for _, field := range [...][2]string{{"traceparent", c.Header}, {"tracestate", state}, {"baggage", baggage}} {
+	for _, field := range [...][2]string{{parent, c.Header}, {"tracestate", state}, {"baggage", baggage}} {
 		if field[1] != "" {
 			with = append(append(append(append(with, field[0]...), ": "...), field[1]...), crlf...)
 		}

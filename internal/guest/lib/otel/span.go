@@ -5,13 +5,7 @@
 
 package definition
 
-import (
-	"context"
-	_ "unsafe" // for go:linkname
-)
-
-//go:linkname ftraceTraceSpan runtime.ftraceTraceSpan
-var ftraceTraceSpan func(ctx any) (parent, state string)
+import "context"
 
 var _ = func() bool {
 	if ftracePropagate {
