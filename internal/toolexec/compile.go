@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -229,15 +228,11 @@ func (c *compileStep) lineDir(work string) string {
 
 // patch changes the package's files as the core needs them, and returns what it adds.
 func (c *compileStep) patch(out *output, files []inject.File) ([]inject.File, error) {
-	version, err := os.ReadFile(filepath.Join(goroot(c.tool), "VERSION"))
-	if errors.Is(err, fs.ErrNotExist) { // a tree of git
-		version, err = os.ReadFile(filepath.Join(goroot(c.tool), "VERSION.cache"))
-	}
+	release, err := c.release()
 	if err != nil {
 		return nil, err
 	}
-	line, _, _ := strings.Cut(string(version), "\n")
-	changed, added, err := inject.Patch(c.importPath, releaseIn(line), os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
+	changed, added, err := inject.Patch(c.importPath, release, os.Getenv("GOOS"), os.Getenv("GOARCH"), files)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +241,16 @@ func (c *compileStep) patch(out *output, files []inject.File) ([]inject.File, er
 		files[i].Source = source
 	}
 	return added, nil
+}
+
+// release returns the Go release that the compiler is of. It asks the compiler: not all that set
+// GOROOT put a file VERSION there.
+func (c *compileStep) release() (string, error) {
+	out, err := exec.Command(c.tool, "-V=full").Output()
+	if err != nil {
+		return "", fmt.Errorf("%s -V=full: %v", c.tool, err)
+	}
+	return releaseIn(strings.TrimPrefix(string(out), "compile version ")), nil
 }
 
 // rewrite instruments the package, and reports whether it has hooks then.
