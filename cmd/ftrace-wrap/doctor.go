@@ -25,9 +25,8 @@ here: traces, recordings, command ftrace, attach, SQL. It is for a machine on wh
 something does not work, and for platforms that few have tried. The settings of the
 environment whose names begin with FTRACE do not count for what is tried.
 
-A line says of each whether it works or FAILS; or that it is absent, as
-docs/limitations.md says of this platform; or untried, since what it needs does not
-work. The exit status is 1 if something fails.
+A line says of each whether it works or FAILS, or that it is untried, since what it
+needs does not work. The exit status is 1 if something fails.
 
 -o writes all that was run and printed to FILE, as Markdown, for an issue. It has names
 of directories, and settings: read it first.`,

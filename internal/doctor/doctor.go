@@ -35,12 +35,11 @@ type Outcome int
 
 const (
 	Works   Outcome = iota
-	Absent          // it does not work, and docs/limitations.md says that it does not on this platform
 	Fails           // it should work
 	Untried         // what it needs does not work
 )
 
-func (o Outcome) String() string { return [...]string{"works", "absent", "FAILS", "untried"}[o] }
+func (o Outcome) String() string { return [...]string{"works", "FAILS", "untried"}[o] }
 
 // A Trial is one thing that was tried.
 type Trial struct {
@@ -54,26 +53,22 @@ type Trial struct {
 type trial struct {
 	name  string
 	needs []string // the names of the trials without which it can't be made
-	where []string // the systems that have it, nil for all
 	try   func(*patient) (found string, err error)
 }
 
-// views are the systems on which a running program is looked into.
-var views = []string{"linux", "windows"}
-
 // trials are in the order in which they are made.
 var trials = []trial{
-	{"go command", nil, nil, (*patient).goCommand},
-	{"build", []string{"go command"}, nil, (*patient).plain},
-	{"build with hooks", []string{"build"}, nil, (*patient).hooked},
-	{"trace", []string{"build with hooks"}, nil, (*patient).trace},
-	{"trace file", []string{"build with hooks"}, nil, (*patient).traceFile},
-	{"failing call", []string{"build with hooks"}, nil, (*patient).failing},
-	{"recording", []string{"build with hooks"}, nil, (*patient).record},
-	{"command ftrace", nil, nil, (*patient).ftraceCommand},
-	{"replay", []string{"recording", "command ftrace"}, nil, (*patient).replay},
-	{"attach", []string{"build with hooks", "command ftrace"}, views, (*patient).attach},
-	{"SQL", []string{"build with hooks", "command ftrace"}, views, (*patient).sql},
+	{"go command", nil, (*patient).goCommand},
+	{"build", []string{"go command"}, (*patient).plain},
+	{"build with hooks", []string{"build"}, (*patient).hooked},
+	{"trace", []string{"build with hooks"}, (*patient).trace},
+	{"trace file", []string{"build with hooks"}, (*patient).traceFile},
+	{"failing call", []string{"build with hooks"}, (*patient).failing},
+	{"recording", []string{"build with hooks"}, (*patient).record},
+	{"command ftrace", nil, (*patient).ftraceCommand},
+	{"replay", []string{"recording", "command ftrace"}, (*patient).replay},
+	{"attach", []string{"build with hooks", "command ftrace"}, (*patient).attach},
+	{"SQL", []string{"build with hooks", "command ftrace"}, (*patient).sql},
 }
 
 // Examine makes all trials, and calls each with every one as it ends. self is the file of
@@ -100,12 +95,8 @@ func Examine(ctx context.Context, self, toolexec string, each func(Trial)) error
 			p.output.Reset()
 			made.Found, err = t.try(p)
 			made.Output = p.output.String()
-			switch {
-			case err == nil:
-				made.Outcome = Works
-			case t.where != nil && !slices.Contains(t.where, runtime.GOOS):
-				made.Outcome, made.Found = Absent, err.Error()
-			default:
+			made.Outcome = Works
+			if err != nil {
 				made.Outcome, made.Found = Fails, err.Error()
 			}
 		}
