@@ -105,6 +105,10 @@ static long mac_wait4(int pid, int *status, int options, struct rusage *usage) {
 
 static long mac_kill(int pid, int signal) { return result(kill(pid, signal)); }
 static long mac_access(const char *name, int mode) { return result(access(name, mode)); }
+static long mac_faccessat(int dir, const char *name, int mode, long flags) {
+	static const struct pair by[] = {{0x10, AT_EACCESS}, {0, 0}};
+	return result(faccessat(directory(dir), name, mode, to_linux(by, flags, 0, "faccessat")));
+}
 static long mac_fsync(int fd) { return result(fsync(fd)); }
 static long mac_flock(int fd, int how) { return result(flock(fd, how)); } // the ways are the same
 static long mac_fchmod(int fd, int mode) { return result(fchmod(fd, mode)); }
@@ -452,7 +456,8 @@ static int mac_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct tim
 static const struct function { const char *name; void *is; } functions[] = {
 	{"__error", mac_error}, {"_exit", _exit}, {"access", mac_access}, {"arc4random_buf", mac_random}, {"chdir", mac_chdir},
 	{"chmod", mac_chmod}, {"clock_gettime", mac_clock_gettime}, {"close", mac_close}, {"closedir", mac_closedir},
-	{"dup2", mac_dup2}, {"execve", mac_execve}, {"exit", _exit}, {"fchmod", mac_fchmod}, {"fcntl", mac_fcntl},
+	{"dup2", mac_dup2}, {"execve", mac_execve}, {"exit", _exit}, {"faccessat", mac_faccessat}, {"fchmod", mac_fchmod},
+	{"fcntl", mac_fcntl},
 	{"fdopendir$INODE64", mac_fdopendir}, {"flock", mac_flock}, {"fork", mac_fork}, {"fstat64", mac_fstat64},
 	{"fstatat64", mac_fstatat64}, {"fstatfs64", mac_fstatfs64}, {"fsync", mac_fsync}, {"ftruncate", mac_ftruncate},
 	{"getcwd", mac_getcwd}, {"getegid", getegid}, {"geteuid", geteuid}, {"getgid", getgid}, {"getpid", getpid},
