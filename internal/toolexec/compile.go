@@ -84,6 +84,9 @@ func parseCompile(tool string, args []string) (*compileStep, error) {
 		n--
 	}
 	c.flags, c.files = expanded[:n], expanded[n:]
+	if n > 0 && expanded[n-1] == "--" { // it ends the flags, and more may follow
+		c.flags = expanded[:n-1]
+	}
 	for i, arg := range c.flags {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok && i+1 < len(c.flags) {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -95,6 +96,7 @@ func TestInputsKey(t *testing.T) {
 		{"nothing but the work directory", func(s *keyStep) {}, true},
 		{"-buildid", func(s *keyStep) { s.set("a/a", "b/b") }, true},
 		{"-c", func(s *keyStep) { s.set("-c=4", "-c=1") }, true},
+		{"an end of the flags", func(s *keyStep) { s.args = slices.Insert(s.args, slices.Index(s.args, s.source()), "--") }, true},
 		{"a dependency's action ID", func(s *keyStep) { s.write(s.in("q.a"), "!<arch>\nbuild id \"other/content\"\n") }, true},
 		{"a variable of the wrapper", func(s *keyStep) { s.t.Setenv("FTRACE_PACKAGES", "all") }, true},
 		{"a dependency", func(s *keyStep) { s.write(s.in("q.a"), "!<arch>\nbuild id \"action/other\"\n") }, false},
