@@ -247,6 +247,10 @@ func (ws *Waits) wait(st *stack, e *recording.Event) {
 	}
 	ws.any = true
 	g.times.add(&w)
+	if last := len(g.waits) - 1; last >= 0 && g.waits[last].open && of.Begin < g.waits[last].end { // what was under way as the program ended went on meanwhile
+		w.begin = g.waits[last].begin
+		g.waits = g.waits[:last]
+	}
 	g.waits = append(g.waits, w)
 }
 

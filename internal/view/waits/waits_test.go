@@ -144,47 +144,18 @@ func TestDamaged(t *testing.T) {
 // has waited since before it was noted what it holds. If one has not, it may have let go of that.
 func TestCycle(t *testing.T) {
 	r := open(t, nil)
-	mutex := uint32(0)
-	for _, f := range r.Functions() {
-		if f.Wait && f.Name == "synch/mutex" {
-			mutex = f.Key
-		}
-	}
+	mutex := kind(r, "synch/mutex")
 	_, last := r.Clocks()
 	end := last.Ticks
-	event := func(kind recording.Kind, goroutine, ticks uint64, data any) *recording.Event {
-		var b bytes.Buffer
-		if err := binary.Write(&b, binary.LittleEndian, data); err != nil {
-			t.Fatal(err)
-		}
-		return &recording.Event{Kind: kind, Function: mutex, Goroutine: goroutine, Ticks: ticks, Data: b.Bytes()}
-	}
 	for _, began := range []struct {
 		at    uint64
 		cycle bool
 	}{{end - 50, true}, {end + 12, false}} {
-		dir := filepath.Join(t.TempDir(), "cycle")
-		w, err := r.NewWriter(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range []*recording.Event{
-			event(recording.Blocked, 101, end+10, format.Blocked{Object: 0x10, Goroutine: 102, Mode: format.HoldMutex, Since: end - 90}),
-			event(recording.Blocked, 102, end+20, format.Blocked{Object: 0x20, Goroutine: 101, Mode: format.HoldMutex, Since: end - 90}),
-			event(recording.Wait, 101, end+30, format.Wait{Begin: end - 60, Object: 0x10}),
-			event(recording.Wait, 102, end+30, format.Wait{Begin: began.at, Object: 0x20}),
-		} {
-			if err := w.Write(e); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		made, err := recording.Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		made := record(t, r,
+			event(t, recording.Blocked, mutex, 101, end+10, format.Blocked{Object: 0x10, Goroutine: 102, Mode: format.HoldMutex, Since: end - 90}),
+			event(t, recording.Blocked, mutex, 102, end+20, format.Blocked{Object: 0x20, Goroutine: 101, Mode: format.HoldMutex, Since: end - 90}),
+			event(t, recording.Wait, mutex, 101, end+30, format.Wait{Begin: end - 60, Object: 0x10}),
+			event(t, recording.Wait, mutex, 102, end+30, format.Wait{Begin: began.at, Object: 0x20}))
 		_, out := find(t, walk.Source{Recording: made}, Options{})
 		if got := strings.HasPrefix(out, "Each of these 2 goroutines waits for a lock that the next one holds"); got != began.cycle {
 			t.Errorf("a cycle is %v, want %v:\n%s", got, began.cycle, out)
@@ -193,4 +164,46 @@ func TestCycle(t *testing.T) {
 			t.Errorf("not all holders are there:\n%s", out)
 		}
 	}
+}
+
+// TestEndedAfterAll: a wait that was recorded as under way when the program ended, and that ended
+// before the process did, is one.
+func TestEndedAfterAll(t *testing.T) {
+	r := open(t, nil)
+	mutex := kind(r, "synch/mutex")
+	_, last := r.Clocks()
+	end := last.Ticks
+	went := event(t, recording.Wait, mutex, 101, end+40, format.Wait{Begin: end - 60, Object: 0x10})
+	went.Call = 1
+	ws, out := find(t, walk.Source{Recording: record(t, r, event(t, recording.Wait, mutex, 101, end+30, format.Wait{Begin: end - 60, Object: 0x10}), went)}, Options{})
+	waits := ws.goroutines[101].waits
+	if len(waits) != 1 || waits[0].open || waits[0].begin != end-60 || waits[0].end != end+40 || ws.goroutines[101].times.waited() != 100 {
+		t.Errorf("%+v are not one wait of 100 ticks:\n%s", waits, out)
+	}
+}
+
+// kind returns the key of a kind of waits.
+func kind(r *recording.Recording, name string) uint32 {
+	functions := r.Functions()
+	return functions[slices.IndexFunc(functions, func(f *recording.Function) bool { return f.Wait && f.Name == name })].Key
+}
+
+// event returns an event of a kind of waits.
+func event(t *testing.T, kind recording.Kind, function uint32, goroutine, ticks uint64, data any) *recording.Event {
+	t.Helper()
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.LittleEndian, data); err != nil {
+		t.Fatal(err)
+	}
+	return &recording.Event{Kind: kind, Function: function, Goroutine: goroutine, Ticks: ticks, Data: b.Bytes()}
+}
+
+// record returns a recording of these events, with the tables of r.
+func record(t *testing.T, r *recording.Recording, events ...*recording.Event) *recording.Recording {
+	t.Helper()
+	return viewtest.Write(t, r, filepath.Join(t.TempDir(), "made"), func(yield func(*recording.Event)) {
+		for _, e := range events {
+			yield(e)
+		}
+	})
 }
