@@ -130,6 +130,8 @@ type Waits struct {
 	first, last uint64                    // ticks of all events
 	any         bool                      // there are waits
 	target      target
+	longest     uint64                         // how long it lasted
+	returned    uint64                         // ticks of when main.main did, 0: not so far
 	wanted      func(st *stack, c *frame) bool // it may be the target
 }
 
@@ -298,7 +300,14 @@ func (ws *Waits) end(st *stack, c *frame, e *recording.Event) {
 	if caller := walk.ShownCaller(st); e == nil && caller != nil {
 		caller.Data.Inner += lasted
 	}
-	if ws.wanted(st, c) && (ws.target.function == 0 || lasted > ws.target.end-ws.target.begin) {
+	switch {
+	case e != nil && ws.function(c.Function).name == "main.main":
+		ws.returned = e.Ticks
+	case e == nil && ws.returned != 0: // what is under way then outlives main.main, as the program takes time to end
+		lasted = min(lasted, ws.returned-min(ws.returned, c.Start))
+	}
+	if ws.wanted(st, c) && (ws.target.function == 0 || lasted > ws.longest) {
+		ws.longest = lasted
 		ws.target = target{call{c.Function, c.Number}, st.Goroutine, c.Start, g.last, e == nil}
 	}
 }

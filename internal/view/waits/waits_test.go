@@ -182,6 +182,31 @@ func TestEndedAfterAll(t *testing.T) {
 	}
 }
 
+// TestOutlived: a call that is under way when the program ends is not taken for longer than
+// main.main, in which it began, since the program takes time to end.
+func TestOutlived(t *testing.T) {
+	r := open(t, nil)
+	whole, _ := find(t, walk.Source{Recording: r}, Options{})
+	first, last := r.Clocks()
+	longer := viewtest.Write(t, r, filepath.Join(t.TempDir(), "longer"), func(yield func(*recording.Event)) {
+		s := r.Events(recording.Window{})
+		defer s.Close()
+		var e recording.Event
+		for s.Next(&e) {
+			yield(&e)
+		}
+		for id, g := range whole.goroutines {
+			if len(g.under) > 0 {
+				yield(event(t, recording.Wait, kind(r, "sleep"), id, 2*last.Ticks-first.Ticks, format.Wait{Begin: last.Ticks}))
+			}
+		}
+	})
+	ws, out := find(t, walk.Source{Recording: longer}, Options{})
+	if got := r.Function(ws.target.function).Name; got != "main" {
+		t.Errorf("the longest outermost call is one of %s, want main:\n%s", got, out)
+	}
+}
+
 // kind returns the key of a kind of waits.
 func kind(r *recording.Recording, name string) uint32 {
 	functions := r.Functions()
