@@ -19,11 +19,11 @@ type column struct {
 type kind uint8
 
 const (
-	number   kind = iota // 64 bits, with a sign
-	moment               // µs since 1970, a time of day in UTC
-	flag                 // true or false
-	name                 // text: there are few, each of them often
-	sentence             // text
+	number   kind = 1 + iota // 64 bits, with a sign
+	moment                   // µs since 1970, a time of day in UTC
+	flag                     // true or false
+	name                     // text: there are few, each of them often
+	sentence                 // text
 
 	maybe         kind = 8
 	maybeNumber        = maybe | number
