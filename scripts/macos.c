@@ -109,6 +109,16 @@ static long mac_faccessat(int dir, const char *name, int mode, long flags) {
 	static const struct pair by[] = {{0x10, AT_EACCESS}, {0, 0}};
 	return result(faccessat(directory(dir), name, mode, to_linux(by, flags, 0, "faccessat")));
 }
+static long mac_utimensat(int dir, const char *name, const struct timespec times[2], long flags) {
+	static const struct pair by[] = {{0x20, AT_SYMLINK_NOFOLLOW}, {0, 0}};
+	struct timespec of[2];
+	for (int i = 0; times && i < 2; i++) {
+		of[i] = times[i];
+		if (of[i].tv_nsec == -1 || of[i].tv_nsec == -2)
+			of[i].tv_nsec = of[i].tv_nsec == -1 ? UTIME_NOW : UTIME_OMIT;
+	}
+	return result(utimensat(directory(dir), name, times ? of : 0, to_linux(by, flags, 0, "utimensat")));
+}
 static long mac_fsync(int fd) { return result(fsync(fd)); }
 static long mac_flock(int fd, int how) { return result(flock(fd, how)); } // the ways are the same
 static long mac_fchmod(int fd, int mode) { return result(fchmod(fd, mode)); }
@@ -476,7 +486,7 @@ static const struct function { const char *name; void *is; } functions[] = {
 	{"pwrite", mac_pwrite}, {"read", mac_read}, {"readdir_r$INODE64", mac_readdir_r}, {"readlinkat", mac_readlinkat},
 	{"rename", mac_rename}, {"renameat", mac_renameat}, {"rmdir", mac_rmdir}, {"setrlimit", fails}, {"sigaction", none},
 	{"sigaltstack", none}, {"stat64", mac_stat64}, {"sysctl", mac_sysctl}, {"sysctlbyname", fails}, {"unlink", mac_unlink},
-	{"unlinkat", mac_unlinkat}, {"usleep", usleep}, {"wait4", mac_wait4}, {"write", mac_write},
+	{"unlinkat", mac_unlinkat}, {"usleep", usleep}, {"utimensat", mac_utimensat}, {"wait4", mac_wait4}, {"write", mac_write},
 	{"xpc_date_create_from_current", none},
 	{0, 0},
 };
@@ -554,6 +564,9 @@ int main(int argc, char **argv, char **environ_) {
 			}
 			}
 	}
+	// The page by which the system says what the processor can do (osfmk/i386/cpu_capabilities.h). By zeros it says nothing.
+	if (mmap((void *)0x7fffffe00000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == MAP_FAILED && errno != EEXIST)
+		die(strerror(errno), path);
 	// What the system gives a program: arguments, environment, and what it says itself.
 	static char *words[1 << 16];
 	char **w = words, executable[PATH_MAX + 32];
