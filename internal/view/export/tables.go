@@ -195,7 +195,7 @@ func (x *columnar) goroutine(st *calls, number, ticks uint64) *goroutineRow {
 	return g
 }
 
-// of returns the values of c, the innermost call, to be added to.
+// of returns the values noted so far of c, the innermost call under way. The caller adds to them.
 func (g *goroutine) of(c *frame) *callValues {
 	n := len(g.values)
 	if n == 0 || !g.values[n-1].are(c) {
@@ -205,7 +205,7 @@ func (g *goroutine) of(c *frame) *callValues {
 	return &g.values[n-1]
 }
 
-// take returns the values of c, the innermost call, and forgets them.
+// take removes the values noted of c, the innermost call under way, and returns them.
 func (g *goroutine) take(c *frame) (v callValues) {
 	if n := len(g.values); n > 0 && g.values[n-1].are(c) {
 		v, g.values[n-1] = g.values[n-1], v
@@ -295,7 +295,7 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 	}
 	row := x.function(c.Function)
 	t.add(x.moment(started), row.full, row.pkg, int64(st.Goroutine), int64(c.Number), int64(c.Data.Shown), begin, end, lasted, self, ended)
-	x.call(t, caller)
+	x.addCall(t, caller)
 	t.text(values.params)
 	t.text(values.after)
 	t.text(results)
@@ -307,8 +307,8 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 	t.end()
 }
 
-// call adds cells for a function and the number of its call.
-func (x *columnar) call(t *table, c *frame) {
+// addCall adds cells for a call: its function, and its number.
+func (x *columnar) addCall(t *table, c *frame) {
 	if c == nil {
 		t.add(none, none)
 		return
@@ -344,7 +344,7 @@ func (x *columnar) happened(t *table, st *calls, e *recording.Event) {
 	x.goroutine(st, e.Goroutine, e.Ticks)
 	at := x.since(e.Ticks)
 	t.add(x.moment(at), at, int64(e.Goroutine))
-	x.call(t, walk.Innermost(st))
+	x.addCall(t, walk.Innermost(st))
 }
 
 func (x *columnar) more(st *calls, c *frame, e *recording.Event) {
@@ -394,7 +394,7 @@ func (x *columnar) wait(st *calls, e *recording.Event) {
 	} else {
 		t.add(none, none)
 	}
-	x.call(t, walk.Innermost(st))
+	x.addCall(t, walk.Innermost(st))
 	if site := x.r.Site(w.Site); site != nil {
 		t.textOf(site.Function)
 		t.textOf(site.File)

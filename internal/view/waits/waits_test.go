@@ -203,7 +203,7 @@ func TestOutlived(t *testing.T) {
 	})
 	ws, out := find(t, walk.Source{Recording: longer}, Options{})
 	if got := r.Function(ws.target.function).Name; got != "main" {
-		t.Errorf("the longest outermost call is one of %s, want main:\n%s", got, out)
+		t.Errorf("the longest outermost call is of function %s, want main:\n%s", got, out)
 	}
 }
 
