@@ -44,12 +44,17 @@ const ftraceLocksMax = 16
 
 // ftraceHeldLocks are the locks that a goroutine holds, the latest last. Only the goroutine adds to
 // them. Others may take one out, which leaves a hole.
+//
+// The nth chain is a hash of the first n locks, in this order. By it a goroutine that takes the
+// same lock as the last time, while it holds the same locks, is known to do so.
 type ftraceHeldLocks struct {
 	_         sys.NotInHeap
 	goroutine uint64
 	n         uint64 // places in use; written by the goroutine, read by others
 	lost      uint32 // locks that it holds that had no place
 	ended     bool   // the goroutine has
+	renewed   uint64 // how often chains were made anew
+	chains    [ftraceLocksMax + 1]uint64
 	held      [ftraceLocksMax]ftraceHeldLock
 	next      *ftraceHeldLocks // in the list of all, which is never cut
 	nextFree  *ftraceHeldLocks
@@ -62,7 +67,8 @@ type ftraceHeldLock struct {
 	pcs   ftracePlace
 	call  uint64 // in which call of which function, 0: none that is armed
 	key   uint32
-	write bool // of an RWMutex
+	write bool   // of an RWMutex
+	known uint64 // a chain with a lock here, all orders of which are noted; 0: none
 }
 
 // mode returns how the lock is held that h.lock is, or was.
@@ -187,29 +193,34 @@ func ftraceCoarseTicks() uint64 {
 	return ftraceTicks()
 }
 
-// ftrace_locked is called by Mutex.Lock once the goroutine has the lock.
+// ftrace_locked is called by Mutex.Lock once the goroutine has the lock, and by RWMutex.RLock with
+// ftraceForReading.
 //
 //go:linkname ftrace_locked
-func ftrace_locked(m unsafe.Pointer) { ftraceHolds(uint64(uintptr(m)), ftracePlaceOf(getfp()), true) }
+//go:nosplit
+func ftrace_locked(m unsafe.Pointer) {
+	gp, lock, at := getg(), uint64(uintptr(m)), ftracePlaceOf(getfp())
+	if b, now := gp.ftraceLocks, atomic.Load64(&ftraceLocks.now); b != nil && b.n < ftraceLocksMax && now&1 != 0 {
+		n := b.n % ftraceLocksMax
+		chain := ftraceChain(b.chains[n], lock)
+		if h := &b.held[n]; n == 0 || h.known == chain {
+			b.chains[n+1] = chain
+			h.since, h.pcs, h.call, h.key, h.write = now, at, 0, 0, false
+			if gp.ftrace != nil {
+				h.callOf(gp.ftrace)
+			}
+			ftraceStore64(&h.lock, lock)
+			ftraceStore64(&b.n, n+1)
+			return
+		}
+	}
+	ftraceHolds(lock, at, true)
+}
 
-// ftrace_tried is called by Mutex.TryLock.
+// ftrace_tried is called by Mutex.TryLock, and by RWMutex.TryRLock with ftraceForReading.
 //
 //go:linkname ftrace_tried
 func ftrace_tried(m unsafe.Pointer) { ftraceHolds(uint64(uintptr(m)), ftracePlaceOf(getfp()), false) }
-
-// ftraceReadLocked is called at the end of RWMutex.RLock.
-//
-//go:noinline
-func ftraceReadLocked(rw unsafe.Pointer) {
-	ftraceHolds(uint64(uintptr(rw))|ftraceForReading, ftracePlaceOf(getfp()), true)
-}
-
-// ftrace_tried_read is called by RWMutex.TryRLock.
-//
-//go:linkname ftrace_tried_read
-func ftrace_tried_read(rw unsafe.Pointer) {
-	ftraceHolds(uint64(uintptr(rw))|ftraceForReading, ftracePlaceOf(getfp()), false)
-}
 
 // ftrace_writes is called by RWMutex.Lock and TryLock. They have locked the mutex with which an
 // RWMutex begins, and now there are no readers any more.
@@ -224,22 +235,22 @@ func ftrace_writes(rw unsafe.Pointer) {
 }
 
 // ftrace_unlocks is called by Mutex.Unlock before it lets the lock go. So whoever is found to hold
-// it is not the next.
+// it is not the next. RWMutex.RUnlock calls it with ftraceForReading.
 //
 //go:linkname ftrace_unlocks
+//go:nosplit
 func ftrace_unlocks(m unsafe.Pointer) {
-	if lock := uint64(uintptr(m)); !getg().ftraceLocks.pop(lock) {
-		ftraceLetsGo(lock, ftracePlaceOf(getfp()))
+	lock := uint64(uintptr(m))
+	if b, now := getg().ftraceLocks, atomic.Load64(&ftraceLocks.now); b != nil && b.n != 0 && now&1 != 0 {
+		n := b.n - 1
+		h := &b.held[n%ftraceLocksMax]
+		if h.lock == lock && now-h.since < ftraceLocks.most && (n == 0 || b.held[(n-1)%ftraceLocksMax].lock != 0) {
+			ftraceStore64(&h.lock, 0)
+			ftraceStore64(&b.n, n)
+			return
+		}
 	}
-}
-
-// ftrace_read_unlocked is called by RWMutex.RUnlock.
-//
-//go:linkname ftrace_read_unlocked
-func ftrace_read_unlocked(rw unsafe.Pointer) {
-	if lock := uint64(uintptr(rw)) | ftraceForReading; !getg().ftraceLocks.pop(lock) {
-		ftraceLetsGo(lock, ftracePlaceOf(getfp()))
-	}
+	ftraceLetsGo(lock, ftracePlaceOf(getfp()))
 }
 
 // ftracePlaceOf returns where the function was called from that called the one whose frame pointer
@@ -260,6 +271,19 @@ func ftracePlaceOf(fp uintptr) (p ftracePlace) {
 	return
 }
 
+// ftraceChain returns the chain of the locks of another, and one more.
+//
+//go:nosplit
+func ftraceChain(outer, lock uint64) uint64 { return (outer ^ lock) * ftraceSpread }
+
+// renew has the orders of all locks that the goroutine takes from now on be looked up again.
+func (b *ftraceHeldLocks) renew() {
+	b.renewed++
+	for i := range b.chains {
+		b.chains[i] = ftraceChain(b.renewed, uint64(i))
+	}
+}
+
 // ftraceHolds notes that the goroutine holds a lock, for which it would have waited.
 func ftraceHolds(lock uint64, at ftracePlace, waits bool) {
 	gp := getg()
@@ -269,17 +293,22 @@ func ftraceHolds(lock uint64, at ftracePlace, waits bool) {
 			return
 		}
 		b.goroutine, gp.ftraceLocks = gp.goid, b
+		b.renew()
 	}
+	known := uint64(0)
 	if b.n != 0 && waits {
-		b.order(gp, lock, at)
+		chain := ftraceChain(b.chains[b.n], lock)
+		if b.order(gp, lock, at) {
+			known = chain
+		}
 	}
-	b.push(gp, lock, at)
+	b.push(gp, lock, at, known)
 }
 
 // push adds a lock. The world is not stopped meanwhile, since the goroutine is not preempted.
 //
 //go:nosplit
-func (b *ftraceHeldLocks) push(gp *g, lock uint64, at ftracePlace) {
+func (b *ftraceHeldLocks) push(gp *g, lock uint64, at ftracePlace, known uint64) {
 	n := b.n
 	if n == ftraceLocksMax {
 		b.lost++
@@ -287,14 +316,23 @@ func (b *ftraceHeldLocks) push(gp *g, lock uint64, at ftracePlace) {
 		return
 	}
 	h := &b.held[n%ftraceLocksMax]
-	h.since, h.pcs, h.call, h.key, h.write = ftraceCoarseTicks(), at, 0, 0, false
-	if t := gp.ftrace; t != nil {
-		if top := t.innermost(); top != nil {
-			h.call, h.key = top.Count, top.Key
-		}
+	b.chains[n+1] = ftraceChain(b.chains[n], lock)
+	h.since, h.pcs, h.call, h.key, h.write, h.known = ftraceCoarseTicks(), at, 0, 0, false, known
+	if gp.ftrace != nil {
+		h.callOf(gp.ftrace)
 	}
 	ftraceStore64(&h.lock, lock)
 	ftraceStore64(&b.n, n+1)
+}
+
+// callOf notes in which call the lock was taken.
+//
+//go:noinline
+//go:nosplit
+func (h *ftraceHeldLock) callOf(t *ftraceG) {
+	if top := t.innermost(); top != nil {
+		h.call, h.key = top.Count, top.Key
+	}
 }
 
 // find returns the place of a lock, the latest if there are several, or nil. b may be nil.
@@ -312,32 +350,21 @@ func (b *ftraceHeldLocks) find(lock uint64) *ftraceHeldLock {
 	return nil
 }
 
-// pop takes a lock out. It does not if the lock has been held for long, or is not there, and then
-// returns false.
-//
-//go:nosplit
-func (b *ftraceHeldLocks) pop(lock uint64) bool {
-	h := b.find(lock)
-	if h == nil || int64(ftraceCoarseTicks()-h.since) >= int64(ftraceLocks.most) {
-		return false
-	}
-	b.remove(h)
-	return true
-}
-
 // remove takes h out.
-//
-//go:nosplit
 func (b *ftraceHeldLocks) remove(h *ftraceHeldLock) {
+	last := &b.held[(b.n-1)%ftraceLocksMax]
 	ftraceStore64(&h.lock, 0)
 	n := b.n
 	for n > 0 && b.held[(n-1)%ftraceLocksMax].lock == 0 {
 		n--
 	}
 	ftraceStore64(&b.n, n)
+	if h != last {
+		b.renew()
+	}
 }
 
-// ftraceLetsGo notes that the goroutine frees a lock, at a place, if pop has not.
+// ftraceLetsGo notes that the goroutine frees a lock, at a place.
 func ftraceLetsGo(lock uint64, at ftracePlace) {
 	gp := getg()
 	goid := gp.goid
@@ -368,6 +395,7 @@ func ftraceTakeOut(lock uint64) (was ftraceHeldLock, goroutine uint64, ok bool) 
 			}
 			was, goroutine = *h, b.goroutine
 			if atomic.Cas64(&h.lock, lock, 0) {
+				b.renew() // its goroutine may do so too, or take a lock: it makes no difference, or only in this moment
 				if b.ended {
 					b.reuse()
 				}

@@ -88,21 +88,26 @@ func ftraceOrderOf(before, lock uint64) *ftraceOrder {
 	}
 }
 
-// order notes that the goroutine takes a lock after those that it holds.
-func (b *ftraceHeldLocks) order(gp *g, lock uint64, took ftracePlace) {
+// order notes that the goroutine takes a lock after those that it holds. It reports whether there
+// is nothing to note if the goroutine does the same again.
+func (b *ftraceHeldLocks) order(gp *g, lock uint64, took ftracePlace) (known bool) {
+	known = true
 	for i := range b.n {
 		before := b.held[i%ftraceLocksMax].lock
 		switch {
 		case before == 0:
 		case before&^ftraceForReading == lock&^ftraceForReading:
 			if before == lock && lock&ftraceForReading != 0 {
+				known = false // it is counted
 				act := b.act(gp, i, took)
 				ftraceNote(ftrace_format_FindingRecursion, [2]uint64{lock, lock}, 0, &act, &act)
 			}
 		case !b.known(i, before, lock):
+			known = false
 			b.enter(gp, i, before, lock, took)
 		}
 	}
+	return known
 }
 
 // known reports whether the pair is in the table, and there is nothing to be added to it.
@@ -323,6 +328,7 @@ func ftraceOfSync(name string) bool {
 func ftraceForgetDead() {
 	const size = 2 * ftraceOrdersMax
 	f := &ftraceOrders
+	had := f.n
 	for i := uint32(0); i < size; i++ {
 		for o := &f.slots[i]; o.lock != 0 && !(ftraceAlive(o.lock) && ftraceAlive(o.before)); {
 			f.n--
@@ -336,6 +342,11 @@ func ftraceForgetDead() {
 				}
 			}
 			f.slots[free].lock = 0
+		}
+	}
+	if f.n != had {
+		for b := ftraceLocks.all; b != nil; b = b.next {
+			b.renew()
 		}
 	}
 }

@@ -16,8 +16,10 @@ var ftraceLocksNever int32
 //go:linkname ftraceWrites runtime.ftrace_writes
 func ftraceWrites(rw unsafe.Pointer)
 
-//go:linkname ftraceTriedRead runtime.ftrace_tried_read
-func ftraceTriedRead(rw unsafe.Pointer)
+//go:linkname ftraceTried runtime.ftrace_tried
+func ftraceTried(m unsafe.Pointer)
 
-//go:linkname ftraceReadUnlocked runtime.ftrace_read_unlocked
-func ftraceReadUnlocked(rw unsafe.Pointer)
+//go:linkname ftraceUnlocks runtime.ftrace_unlocks
+func ftraceUnlocks(m unsafe.Pointer)
+
+const ftraceForReading = 1 // is added to an RWMutex's address
