@@ -26,7 +26,7 @@ const guestFolder = "internal/guest/"
 // outside are the folders of package guest whose files do not become part of package runtime.
 var outside = []string{"std", "lib", "link"}
 
-// pure are the packages of one file that also become part of package runtime, where their names
+// pure are the packages that also become part of package runtime, as a file each, where their names
 // have the prefix "ftrace_NAME_". Each imports nothing but unsafe, so that it is compiled, tested
 // and fuzzed on its own as well.
 var pure = []struct {

@@ -9,17 +9,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 )
 
 // The compiler has a mode for package runtime that refuses hidden allocations.
 func TestCompilesAsRuntime(t *testing.T) {
-	source, err := os.ReadFile("rule.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "rule.go")
-	source = regexp.MustCompile(`(?m)^package rule$`).ReplaceAll(source, []byte("package runtime"))
+	source := regexp.MustCompile(`(?m)^package rule$`).ReplaceAll(rule.Source, []byte("package runtime"))
 	if err := os.WriteFile(file, source, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -29,15 +27,15 @@ func TestCompilesAsRuntime(t *testing.T) {
 	}
 }
 
-// Top-level names are renamed by text when the file goes into package runtime,
+// Top-level names are renamed by text when the package goes into package runtime,
 // so they must not be used for anything else.
 func TestNamesAreUnique(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "rule.go", nil, parser.SkipObjectResolution)
+	file, err := parser.ParseFile(token.NewFileSet(), "rule.go", rule.Source, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(file.Imports) > 0 {
-		t.Error("rule.go imports packages, package runtime cannot")
+		t.Error("it imports packages, package runtime cannot")
 	}
 	top := map[string]bool{}
 	for _, decl := range file.Decls {
