@@ -181,9 +181,8 @@ func Build(t testing.TB, commands ...string) (dir string) {
 	watch(t, root)
 	dir = t.TempDir()
 	for _, name := range commands {
-		// Without the stamp of version control a commit does not make another ftrace-wrap. With
-		// cmd/ftrace/default.pgo all packages would be compiled once more.
-		cmd := exec.Command("go", "build", "-buildvcs=false", "-pgo=off", "-o", filepath.Join(dir, name+Exe()), "./cmd/"+name)
+		// Without the stamp of version control a commit does not make another ftrace-wrap.
+		cmd := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(dir, name+Exe()), "./cmd/"+name)
 		cmd.Dir, cmd.Env = root, append(Environ(), "GOFLAGS=")
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("building %s: %v\n%s", name, err, out)
