@@ -41,8 +41,11 @@ func notFound(symbol string) error {
 		}
 	}
 	hint := ""
+	if slices.Contains(all, listed{path, path, "", "*", "FTRACE_INLINE=keep"}) {
+		hint = ", unless FTRACE_INLINE=keep has left it out"
+	}
 	if names := similar(symbol, all); len(names) > 0 {
-		hint = "; did you mean " + strings.Join(names, " or ") + "?"
+		hint += "; did you mean " + strings.Join(names, " or ") + "?"
 	}
 	if _, _, _, hooked := coreFind(symbol); hooked {
 		return fmt.Errorf("%w: package %s has hooks, but no function %s%s; ftrace-wrap list %[2]s lists its functions", ErrNotHooked, path, symbol, hint)

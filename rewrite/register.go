@@ -93,10 +93,13 @@ func (p *pkg) register() []byte {
 			fmt.Fprintf(&b, "%d %d %s %s\n", fn.Line, fn.file, fn.Name, fn.Params)
 		}
 	}
-	for _, fn := range p.funcs { // for package mock: it tells why a function can't be replaced
+	for _, fn := range p.funcs { // to tell why a function that is named has no hook
 		if fn.How == Skipped && fn.Reason != keptInlinable && fn.Name != "_" {
 			fmt.Fprintf(&b, "! %s %s\n", fn.Name, fn.Reason)
 		}
+	}
+	if slices.ContainsFunc(p.funcs, func(fn Func) bool { return fn.Reason == keptInlinable }) { // they may be most
+		b.WriteString("! * FTRACE_INLINE=keep\n")
 	}
 	b.WriteString("`\n\n// Room for the core's table: in each entry a pointer, and words that the garbage collector does not see as pointers.\n")
 	fmt.Fprintf(&b, "var %[1]st [%[2]d]struct{mocks %[1]sunsafe.Pointer; core [%[3]d]uint64}\n\nvar %[1]sfiles = [...]string{\n", x, p.hooked, format.EntryWords)

@@ -698,7 +698,9 @@ type Package struct {
 	Symbol  string // what precedes the function's name in symbols: the import path, or "main"
 	Clause  string // the name in the package clause
 	Files   []string
-	Funcs   string // a line each: line, file, name, params; then, of those without a hook: !, name, reason
+	// A line each: line, file, name, params; then, of those without a hook: !, name, reason. If
+	// FTRACE_INLINE=keep left out some that the compiler would inline: "! * FTRACE_INLINE=keep".
+	Funcs string
 	// The constants of integer types, a line each: type VALUE NAME,VALUE NAME
 	Constants string
 	// Its error variables and error types, or nil: name, pointer to the variable or nil pointer to

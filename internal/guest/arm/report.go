@@ -97,8 +97,51 @@ func ftraceReport() {
 // ftraceAdvice tells what can be done about a clause that matches nothing.
 func ftraceAdvice(clause *ftrace_rule_Clause) string {
 	if ftraceInstrumented() == 0 {
-		return ": no package of the program has hooks: FTRACE_PACKAGES chooses them when it is built (ftrace-wrap go install PKG@VERSION does so)"
+		return ": no function of the program has a hook: FTRACE_PACKAGES chooses packages when it is built (ftrace-wrap go install PKG@VERSION does so), and FTRACE_INLINE=keep leaves out what the compiler would inline"
 	}
+	name, reason, kept := ftraceSkipped(clause)
+	if name != "" {
+		return " with a hook: " + name + " can't have one: " + reason
+	}
+	advice := ftraceOtherwise(clause)
+	if kept {
+		advice += "; FTRACE_INLINE=keep has left out what the compiler would inline"
+	}
+	return advice
+}
+
+// ftraceSkipped returns a function that a clause matches and that can't have a hook, with the
+// reason. If there is none, it reports whether functions have no hooks that the compiler would
+// inline.
+func ftraceSkipped(clause *ftrace_rule_Clause) (name, reason string, kept bool) {
+	for p := ftraceRegistry.first; p != nil; p = p.next() {
+		if !p.functions() {
+			continue
+		}
+		for text := p.Funcs; text != ""; {
+			end := bytealg.IndexByteString(text, '\n')
+			line := text[:end]
+			text = text[end+1:]
+			if !ftraceHasPrefix(line, "! ") {
+				continue
+			}
+			line = line[len("! "):]
+			end = bytealg.IndexByteString(line, ' ')
+			if line[:end] == "*" {
+				kept = true
+				continue
+			}
+			subject := ftrace_rule_Func{Package: p.Symbol, ImportPath: p.Path, PackageName: p.Clause, Name: line[:end], Binary: ftraceBinary}
+			if clause.Match(&subject) {
+				return p.label() + "." + line[:end], line[end+1:], false
+			}
+		}
+	}
+	return "", "", kept
+}
+
+// ftraceOtherwise tells of another package that a clause may mean, or of another function.
+func ftraceOtherwise(clause *ftrace_rule_Clause) string {
 	if pkg := ftraceUnhooked(clause); pkg != "" {
 		return " with a hook: build with FTRACE_PACKAGES=main," + pkg + " so that package " + pkg + " has hooks"
 	}
