@@ -4,12 +4,14 @@
 //
 // Usage, from the repository of ftrace-wrap:
 //
-//	go run ./scripts/corecheck [-vet] [-p PACKAGE]... [-target GOOS/GOARCH]... [TOOLCHAIN...]
+//	go run ./scripts/corecheck [-brief] [-vet] [-p PACKAGE]... [-target GOOS/GOARCH]... [TOOLCHAIN...]
 //
 // Each TOOLCHAIN is a value of GOTOOLCHAIN, such as go1.25.8; the default is local. The default
 // packages and targets are all. Vet checks each target with each toolchain. Staticcheck, which
 // takes longest, checks each target with the first toolchain, and the first target with each; with
 // the others only packages of the standard library, since no other package differs between them.
+// With -brief targets but the first are vetted with the first toolchain alone, and only packages
+// runtime, syscall and internal/poll: these have what differs between targets.
 //
 // A copy of GOROOT, made of symbolic links, has the changed files of the standard library in the
 // place of Go's own. The other packages are changed in the vendor folder of a module made for that.
@@ -45,10 +47,11 @@ func main() {
 	flag.Var(&packages, "p", "check this `package` (repeatable; default: all that are changed)")
 	flag.Var(&targets, "target", "check for this `GOOS/GOARCH` (repeatable; default: all that are supported)")
 	vetOnly := flag.Bool("vet", false, "vet, and no staticcheck")
+	brief := flag.Bool("brief", false, "check targets but the first briefly")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	found, err := run(ctx, flag.Args(), targets, packages, *vetOnly)
+	found, err := run(ctx, flag.Args(), targets, packages, *vetOnly, *brief)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "corecheck:", err)
 		os.Exit(2)
@@ -62,7 +65,7 @@ func main() {
 }
 
 // run checks packages for targets with toolchains; none means all of them, and the local toolchain.
-func run(ctx context.Context, toolchains, targets, packages []string, vetOnly bool) ([]string, error) {
+func run(ctx context.Context, toolchains, targets, packages []string, vetOnly, brief bool) ([]string, error) {
 	if len(toolchains) == 0 {
 		toolchains = []string{"local"}
 	}
@@ -79,20 +82,24 @@ func run(ctx context.Context, toolchains, targets, packages []string, vetOnly bo
 	}
 	defer os.RemoveAll(dir)
 	var all findings
-	w, err := newWorkspace(ctx, dir, others)
+	w, err := newWorkspace(ctx, dir, toolchains, others)
 	if err != nil {
 		return nil, err
 	}
 	for i, toolchain := range toolchains {
 		for j, target := range targets {
-			static := packages
+			vet, static := packages, packages
 			switch {
+			case brief && i > 0 && j > 0:
+				continue
+			case brief && j > 0:
+				vet, static = []string{"runtime", "syscall", "internal/poll"}, nil
 			case vetOnly || i > 0 && j > 0:
 				static = nil
 			case i > 0:
 				static = slices.DeleteFunc(slices.Clone(packages), func(p string) bool { return slices.Contains(others, p) })
 			}
-			if err := w.check(ctx, toolchain, target, packages, static, &all); err != nil {
+			if err := w.check(ctx, toolchain, target, vet, static, &all); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", toolchain, target, err)
 			}
 		}

@@ -39,7 +39,7 @@ TEXT ·ftracePlanted2(SB), NOSPLIT, $0-16
 		t.Run(test.name, func(t *testing.T) {
 			testenv.NeedAll(t) // it downloads modules, and staticcheck
 			_, others := inject.Packages()
-			w, err := newWorkspace(t.Context(), t.TempDir(), others)
+			w, err := newWorkspace(t.Context(), t.TempDir(), []string{"local"}, others)
 			if err != nil {
 				t.Fatal(err)
 			}

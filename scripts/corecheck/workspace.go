@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/version"
 	"io"
 	"os"
 	"os/exec"
@@ -23,6 +24,7 @@ type workspace struct {
 	dir       string
 	root      string // of the repository
 	module    string
+	tools     string                   // the toolchain that compiles tools: the newest, since none reads the sources of later releases
 	originals map[string][]byte        // of files that are changed
 	added     map[string]bool          // files
 	planted   map[string][]inject.File // more files for packages, of a test
@@ -30,7 +32,7 @@ type workspace struct {
 
 // newWorkspace makes the module, and vendors what it imports. The versions of the libraries are
 // those that programs in examples are tested with.
-func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace, error) {
+func newWorkspace(ctx context.Context, dir string, toolchains, imports []string) (*workspace, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -43,6 +45,19 @@ func newWorkspace(ctx context.Context, dir string, imports []string) (*workspace
 	w := &workspace{dir: dir, root: root, module: filepath.Join(dir, "module"), originals: map[string][]byte{}, added: map[string]bool{}}
 	if err := os.Mkdir(w.module, 0o777); err != nil {
 		return nil, err
+	}
+	newest := "" // release
+	for _, toolchain := range toolchains {
+		release, err := output(ctx, "", []string{"GOTOOLCHAIN=" + toolchain}, "go", "env", "GOVERSION")
+		if err != nil {
+			return nil, err
+		}
+		if release = strings.TrimSpace(release); version.Compare(release, newest) > 0 {
+			newest, w.tools = release, toolchain
+		}
+	}
+	if version.Compare(newest, "go1.26") < 0 {
+		w.tools = "auto" // staticcheck needs Go 1.26
 	}
 	if err := w.require(ctx, "examples/protocol", "examples/testdata/spans"); err != nil {
 		return nil, err
@@ -129,7 +144,7 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 		return err
 	}
 	run := all.run(release+" "+target, w.module, files)
-	crossvet, err := w.tool(ctx, toolchain, "crossvet", w.root, "./scripts/crossvet")
+	crossvet, err := w.tool(ctx, "crossvet", w.root, "./scripts/crossvet")
 	if err != nil {
 		return err
 	}
@@ -141,10 +156,7 @@ func (w *workspace) check(ctx context.Context, toolchain, target string, package
 	vetted, err := output(ctx, w.module, env, crossvet, append(args, target)...)
 	run.add(vetted, err)
 	if len(static) > 0 {
-		if strings.HasPrefix(toolchain, "go1.25") {
-			toolchain = "auto" // the tool needs Go 1.26
-		}
-		staticcheck, err := w.tool(ctx, toolchain, "staticcheck", w.dir, "honnef.co/go/tools/cmd/staticcheck@"+staticcheckVersion)
+		staticcheck, err := w.tool(ctx, "staticcheck", w.dir, "honnef.co/go/tools/cmd/staticcheck@"+staticcheckVersion)
 		if err != nil {
 			return err
 		}
@@ -257,15 +269,14 @@ func sourceOf(p checkedPackage, f inject.File) string {
 	return p.ImportPath + "/" + f.Name
 }
 
-// tool returns the path of a tool, installed from dir and built for the toolchain: one that a
-// release compiled does not read the sources of later ones.
-func (w *workspace) tool(ctx context.Context, toolchain, command, dir, path string) (string, error) {
-	bin := filepath.Join(w.dir, "bin-"+toolchain)
+// tool returns the path of a tool, installed from dir.
+func (w *workspace) tool(ctx context.Context, command, dir, path string) (string, error) {
+	bin := filepath.Join(w.dir, "bin")
 	name := filepath.Join(bin, command)
 	if _, err := os.Stat(name); err == nil {
 		return name, nil
 	}
-	_, err := output(ctx, dir, []string{"GOTOOLCHAIN=" + toolchain, "GOBIN=" + bin}, "go", "install", path)
+	_, err := output(ctx, dir, []string{"GOTOOLCHAIN=" + w.tools, "GOBIN=" + bin}, "go", "install", path)
 	return name, err
 }
 
