@@ -41,7 +41,7 @@ func notFound(symbol string) error {
 		}
 	}
 	hint := ""
-	if slices.Contains(all, listed{path, path, "", "*", "FTRACE_INLINE=keep"}) {
+	if slices.ContainsFunc(all, func(f listed) bool { return f.name == "*" && (f.pkg == path || f.symbol == path) }) {
 		hint = ", unless FTRACE_INLINE=keep has left it out"
 	}
 	if names := similar(symbol, all); len(names) > 0 {
