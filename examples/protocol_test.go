@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/google/go-cmp/cmp"
 )
@@ -235,12 +235,12 @@ func numberStatements(trace string) string {
 func recordedStatements(t *testing.T, tour, server string) {
 	dir := filepath.Join(t.TempDir(), "tour.data")
 	runProgram(t, []string{"FTRACE=probe/mysql/query-*", "FTRACE_RECORD=" + dir}, tour, server, "127.0.0.1:1")
-	source, err := schema.OpenRecording(dir, schema.RecordingOptions{})
+	recorded, err := source.OpenRecording(dir, source.RecordingOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer source.Close()
-	snapshot, err := source.Snapshot(live.AllContents)
+	defer recorded.Close()
+	snapshot, err := recorded.Snapshot(live.AllContents)
 	if err != nil {
 		t.Fatal(err)
 	}

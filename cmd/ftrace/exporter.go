@@ -7,14 +7,14 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/exporter"
 )
 
 // exporterVerb serves metrics to Prometheus.
 func exporterVerb() *cli.Command {
 	var o exporter.Options
-	var kept schema.RecordingOptions
+	var kept source.RecordingOptions
 	var once time.Duration
 	return command.Verb(&cli.Command{
 		Name: "exporter", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING ...]", Usage: "metrics of running programs for Prometheus",

@@ -8,14 +8,14 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/serve"
 )
 
 // serveVerb serves SQL to MySQL's clients.
 func serveVerb() *cli.Command {
 	var o serve.Options
-	var kept schema.RecordingOptions
+	var kept source.RecordingOptions
 	var file, config, passwordFile, readerPasswordFile string
 	var timeout time.Duration
 	flags := append([]cli.Flag{

@@ -12,13 +12,14 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // openCatalog makes a catalog of what the arguments name: numbers of processes, directories of
 // recordings, and names of programs, of which all processes are in it, also those that start later.
 // Live processes are in performance_schema; each recording is a schema of its own too. Without
 // arguments it is the recording that is there by default.
-func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalog, error) {
+func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalog, error) {
 	c := &schema.Catalog{}
 	if len(args) == 0 {
 		if !recording.Is(defaultDir) {
@@ -27,10 +28,10 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 		args = []string{defaultDir}
 	}
 	var names []string
-	found, processes := []schema.Source{}, 0
+	found, processes := []source.Source{}, 0
 	for _, arg := range args {
 		if pid, err := strconv.Atoi(arg); err == nil {
-			s, err := schema.Attach(pid)
+			s, err := source.Attach(pid)
 			if err != nil {
 				c.Close()
 				return nil, err
@@ -40,7 +41,7 @@ func openCatalog(args []string, options schema.RecordingOptions) (*schema.Catalo
 			continue
 		}
 		if info, err := os.Stat(arg); err == nil && info.IsDir() {
-			s, err := schema.OpenRecording(arg, options)
+			s, err := source.OpenRecording(arg, options)
 			if err == nil {
 				_, err = c.AddSchema(filepath.Base(filepath.Clean(arg)), s)
 			}

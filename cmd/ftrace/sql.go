@@ -7,7 +7,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/sql"
 )
@@ -15,7 +15,7 @@ import (
 // sqlVerb asks in SQL.
 func sqlVerb() *cli.Command {
 	var o sql.Options
-	var kept schema.RecordingOptions
+	var kept source.RecordingOptions
 	var file string
 	return command.Verb(&cli.Command{
 		Name: "sql", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING ...] [QUERY]", Usage: "ask running programs and recordings in SQL: the Performance Schema",
@@ -66,7 +66,7 @@ func isDir(name string) bool {
 }
 
 // recordingFlags declares the flags that say how much of a recording is kept.
-func recordingFlags(o *schema.RecordingOptions) []cli.Flag {
+func recordingFlags(o *source.RecordingOptions) []cli.Flag {
 	o.Keep = true
 	return []cli.Flag{
 		&cli.IntFlag{Name: "history-long", Destination: &o.HistoryLong, Usage: "keep the last `N` calls of a recording, 10000 if not set"},

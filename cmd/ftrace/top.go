@@ -9,14 +9,14 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/top"
 )
 
 // topVerb shows the functions of a running program.
 func topVerb() *cli.Command {
 	o := top.Options{Sort: "total", Budget: 1e6}
-	var kept schema.RecordingOptions
+	var kept source.RecordingOptions
 	return command.Verb(&cli.Command{
 		Name: "top", ArgsUsage: "[FLAGS] [PID|NAME|RECORDING]", Usage: "the functions of a running program as a live table",
 		Description: `

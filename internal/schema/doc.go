@@ -27,7 +27,7 @@
 //	vtab.go                SQLite asks for rows of
 //	table.go, tables_*.go, the tables, those of information_schema too, which
 //	information.go         are functions of
-//	source.go              a source's snapshot
+//	package source         a source's snapshot
 //
 // cmd/ftrace calls this package, and package wire, which serves it to MySQL's clients. Nothing that
 // is linked into traced programs does.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // An Error is an error with MySQL's number and state.
@@ -89,8 +91,8 @@ func NewError(number uint16, format string, args ...any) *Error {
 }
 
 // sourceError returns the error for a process that fails, or can't be read.
-func sourceError(source Source, err error) *Error {
-	of := fmt.Sprintf("process %s: ", source.Name())
+func sourceError(process source.Source, err error) *Error {
+	of := fmt.Sprintf("process %s: ", process.Name())
 	return NewError(erUnknown, "%s%s", of, strings.TrimPrefix(strings.TrimPrefix(err.Error(), of), strings.TrimSuffix(of, ": ")+" "))
 }
 

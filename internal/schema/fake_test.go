@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // fake is a process that lives in the test. It collects what call is told, as a real one does: by
@@ -15,23 +16,23 @@ import (
 type fake struct {
 	name      string
 	mu        sync.Mutex
-	functions []Function
-	waits     []Function // with keys from 101 on
-	longWaits []Wait
-	kinds     []Function // with keys from 201 on
-	spans     []Span
+	functions []source.Function
+	waits     []source.Function // with keys from 101 on
+	longWaits []source.Wait
+	kinds     []source.Function // with keys from 201 on
+	spans     []source.Span
 	fileName  func(uint64) string
-	states    func() ([]State, error)
-	byObject  []Summary
-	threads   map[uint64]*Thread
-	long      []Call
-	global    map[uint32]*Summary
-	consumers Consumers
+	states    func() ([]source.State, error)
+	byObject  []source.Summary
+	threads   map[uint64]*source.Thread
+	long      []source.Call
+	global    map[uint32]*source.Summary
+	consumers source.Consumers
 	timer     string
 	budget    int
-	actors    []Rule
-	objects   []Rule
-	lost      []Counter
+	actors    []source.Rule
+	objects   []source.Rule
+	lost      []source.Counter
 	readings  int // of the timers
 	snapshots int
 	clock     int64
@@ -39,13 +40,13 @@ type fake struct {
 }
 
 func newFake(name string) *fake {
-	return &fake{name: name, consumers: EveryConsumer, timer: "CYCLE", threads: map[uint64]*Thread{}, global: map[uint32]*Summary{}, actors: []Rule{everyActor}, objects: []Rule{everyObject},
-		functions: []Function{
-			{1, false, false, false, "main", "main", "/src/main.go", 10, Flags{}},
-			{2, false, false, false, "main", "(*Pool).Get", "/src/pool.go", 20, Flags{}},
-			{3, false, false, false, "net/http", "(*Client).Do", "/go/http.go", 30, Flags{}},
-			{4, false, false, false, "example.com/mutex", "Lock", "/src/mutex.go", 40, Flags{}},
-			{5, false, false, false, "example.com/mutex", "Lock.func1", "/src/mutex.go", 41, Flags{}},
+	return &fake{name: name, consumers: source.EveryConsumer, timer: "CYCLE", threads: map[uint64]*source.Thread{}, global: map[uint32]*source.Summary{}, actors: []source.Rule{{Pattern: [3]string{"%", "%"}, Flags: source.Flags{Enabled: true, Timed: true}}}, objects: []source.Rule{{Pattern: [3]string{"%", "%", "%"}, Flags: source.Flags{Enabled: true, Timed: true}}},
+		functions: []source.Function{
+			{Key: 1, Package: "main", Name: "main", File: "/src/main.go", Line: 10},
+			{Key: 2, Package: "main", Name: "(*Pool).Get", File: "/src/pool.go", Line: 20},
+			{Key: 3, Package: "net/http", Name: "(*Client).Do", File: "/go/http.go", Line: 30},
+			{Key: 4, Package: "example.com/mutex", Name: "Lock", File: "/src/mutex.go", Line: 40},
+			{Key: 5, Package: "example.com/mutex", Name: "Lock.func1", File: "/src/mutex.go", Line: 41},
 		}}
 }
 
@@ -60,34 +61,34 @@ func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 	}
 	t := f.threads[thread]
 	if t == nil {
-		t = &Thread{ID: thread, Entry: key}
+		t = &source.Thread{ID: thread, Entry: key}
 		f.threads[thread] = t
 	}
 	id := uint64(1)
 	if n := len(t.History); n > 0 {
 		id = t.History[n-1].ID + 1
 	}
-	c := Call{Event: Event{Thread: thread, ID: id, EndID: id, Function: key, Timed: fn.Timed, Start: f.clock, End: f.clock + lasts}, Failed: err != "", Values: func() *Values {
-		return &Values{Object: 0xC000010000, Args: Text{"n=1", true}, Results: Text{"nil", true}, Error: Text{err, err != ""}}
+	c := source.Call{Event: source.Event{Thread: thread, ID: id, EndID: id, Function: key, Timed: fn.Timed, Start: f.clock, End: f.clock + lasts}, Failed: err != "", Values: func() *source.Values {
+		return &source.Values{Object: 0xC000010000, Args: source.Text{String: "n=1", Valid: true}, Results: source.Text{String: "nil", Valid: true}, Error: source.Text{String: err, Valid: err != ""}}
 	}}
 	f.clock += lasts
 	on := f.consumers.InForce()
-	if on&History != 0 {
+	if on&source.History != 0 {
 		t.History = append(t.History[max(0, len(t.History)-9):], c)
 	}
-	if on&HistoryLong != 0 {
+	if on&source.HistoryLong != 0 {
 		f.long = append(f.long, c)
 	}
-	if on&SummaryGlobal != 0 {
+	if on&source.SummaryGlobal != 0 {
 		s := f.global[key]
 		if s == nil {
-			s = &Summary{Function: key, Min: lasts, Buckets: make([]uint64, 64)}
+			s = &source.Summary{Function: key, Min: lasts, Buckets: make([]uint64, 64)}
 			f.global[key] = s
 		}
 		s.Count++
 		if fn.Timed {
 			s.Timed++
-			s.Sum, s.Min, s.Max, s.Self = saturated(s.Sum, lasts), min(s.Min, lasts), max(s.Max, lasts), saturated(s.Self, lasts)
+			s.Sum, s.Min, s.Max, s.Self = s.Sum+lasts, min(s.Min, lasts), max(s.Max, lasts), s.Self+lasts
 			s.Buckets[10]++
 		}
 		if err != "" {
@@ -99,16 +100,16 @@ func (f *fake) call(thread uint64, key uint32, lasts int64, err string) {
 func (f *fake) Name() string { return f.name }
 func (f *fake) Alive() bool  { return !f.gone }
 
-func (f *fake) Snapshot(of live.Contents) (*Snapshot, error) {
+func (f *fake) Snapshot(of live.Contents) (*source.Snapshot, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.snapshots++
 	if f.gone {
-		return nil, ErrGone
+		return nil, source.ErrGone
 	}
-	s := &Snapshot{Process: Process{PID: 42, Executable: "/bin/" + f.name, Args: []string{f.name}, Release: "go1.26", Start: time.Unix(0, 0), State: "RUNNING"},
+	s := &source.Snapshot{Process: source.Process{PID: 42, Executable: "/bin/" + f.name, Args: []string{f.name}, Release: "go1.26", Start: time.Unix(0, 0), State: "RUNNING"},
 		Functions: slices.Clone(f.functions), Waits: slices.Clone(f.waits), LongWaits: f.longWaits, Kinds: slices.Clone(f.kinds), Spans: f.spans, Now: f.clock, Long: slices.Clone(f.long), Consumers: f.consumers, Timer: f.timer, Actors: f.actors, Objects: f.objects, Lost: f.lost, History: 10,
-		ByThread: func() []Summary { return nil }, ByCaller: func() []Summary { return nil }, ByInstance: func() []Summary { return f.byObject }, FileName: f.fileName, States: f.states}
+		ByThread: func() []source.Summary { return nil }, ByCaller: func() []source.Summary { return nil }, ByInstance: func() []source.Summary { return f.byObject }, FileName: f.fileName, States: f.states}
 	for i := range s.Buckets {
 		s.Buckets[i] = int64(i) * 1000
 	}
@@ -126,12 +127,12 @@ func (f *fake) Snapshot(of live.Contents) (*Snapshot, error) {
 }
 
 // leaveOut empties the large parts of a snapshot that were not asked for.
-func leaveOut(s *Snapshot, of live.Contents) {
-	none := func() []Summary { return nil }
+func leaveOut(s *source.Snapshot, of live.Contents) {
+	none := func() []source.Summary { return nil }
 	switch {
 	case of&live.SumsByFunction != 0:
 	case of&live.SumsOfWaits != 0:
-		s.Global = s.only(s.Global, waitClass)
+		s.Global = (&view{Snapshot: s}).only(s.Global, source.WaitClass)
 	default:
 		s.Global = nil
 	}
@@ -157,18 +158,18 @@ func leaveOut(s *Snapshot, of live.Contents) {
 	}
 }
 
-func (f *fake) Timers() ([]Timer, error) {
+func (f *fake) Timers() ([]source.Timer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.readings++
-	var list []Timer
-	for i, name := range TimerNames {
-		list = append(list, Timer{name, int64(1e9) - int64(i)*1e6 + int64(f.readings), 1, 20})
+	var list []source.Timer
+	for i, name := range source.TimerNames {
+		list = append(list, source.Timer{Name: name, Frequency: int64(1e9) - int64(i)*1e6 + int64(f.readings), Resolution: 1, Overhead: 20})
 	}
 	return list, nil
 }
 
-func (f *fake) SetInstruments(changes map[uint32]Flags) error {
+func (f *fake) SetInstruments(changes map[uint32]source.Flags) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for key, flags := range changes {
@@ -188,15 +189,15 @@ func (f *fake) SetThreads(changes map[uint64]bool) error {
 	return nil
 }
 
-func (f *fake) SetConsumers(c Consumers) error { f.consumers = c; return nil }
-func (f *fake) Want(Consumers) error           { return nil }
-func (f *fake) Look(map[uint32]bool) error     { return nil }
-func (f *fake) SetTimer(name string) error     { f.timer = name; return nil }
-func (f *fake) SetBudget(percent int) error    { f.budget = percent; return nil }
-func (f *fake) Close() error                   { return nil }
+func (f *fake) SetConsumers(c source.Consumers) error { f.consumers = c; return nil }
+func (f *fake) Want(source.Consumers) error           { return nil }
+func (f *fake) Look(map[uint32]bool) error            { return nil }
+func (f *fake) SetTimer(name string) error            { f.timer = name; return nil }
+func (f *fake) SetBudget(percent int) error           { f.budget = percent; return nil }
+func (f *fake) Close() error                          { return nil }
 
-func (f *fake) SetRules(kind RuleKind, rules []Rule) error {
-	if kind == ActorRules {
+func (f *fake) SetRules(kind source.RuleKind, rules []source.Rule) error {
+	if kind == source.ActorRules {
 		f.actors = rules
 	} else {
 		f.objects = rules
@@ -204,28 +205,28 @@ func (f *fake) SetRules(kind RuleKind, rules []Rule) error {
 	return nil
 }
 
-func (f *fake) Truncate(part Part) error {
+func (f *fake) Truncate(part source.Part) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch part {
-	case HistoryPart:
+	case source.HistoryPart:
 		for _, t := range f.threads {
 			t.History = nil
 		}
-	case WaitHistoryPart:
+	case source.WaitHistoryPart:
 		for _, t := range f.threads {
 			t.Waits = nil
 		}
-	case HistoryLongPart:
+	case source.HistoryLongPart:
 		f.long = nil
-	case GlobalPart:
-		f.global = map[uint32]*Summary{}
+	case source.GlobalPart:
+		f.global = map[uint32]*source.Summary{}
 	}
 	return nil
 }
 
 // open returns a session on processes.
-func open(t *testing.T, sources ...Source) *Session {
+func open(t *testing.T, sources ...source.Source) *Session {
 	t.Helper()
 	c := &Catalog{Several: len(sources) > 1}
 	for _, s := range sources {

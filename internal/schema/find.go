@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // findEvery is the shortest time between two searches for processes.
@@ -15,7 +16,7 @@ const findEvery = time.Second
 // Follow adds the processes of this user whose executable has one of the names to
 // performance_schema as they appear. It removes them when they have ended.
 func (c *Catalog) Follow(names ...string) {
-	f := &finder{catalog: c, names: names, known: map[int]Source{}}
+	f := &finder{catalog: c, names: names, known: map[int]source.Source{}}
 	c.Find = f.find
 }
 
@@ -26,7 +27,7 @@ type finder struct {
 
 	mu    sync.Mutex
 	last  time.Time
-	known map[int]Source
+	known map[int]source.Source
 }
 
 func (f *finder) find() {
@@ -44,7 +45,7 @@ func (f *finder) find() {
 		if f.known[p.PID] != nil {
 			continue
 		}
-		if s, err := Attach(p.PID); err == nil {
+		if s, err := source.Attach(p.PID); err == nil {
 			f.known[p.PID] = s
 			f.catalog.Add(s)
 		}

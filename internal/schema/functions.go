@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // serverVersion is what VERSION() returns: the MySQL whose Performance Schema these tables
@@ -90,7 +92,7 @@ var functions = map[string]function{
 	"greatest":         {-1, func(a []value) value { return extreme(a, 1) }},
 	"least":            {-1, func(a []value) value { return extreme(a, -1) }},
 	"enum_index": {1, func(a []value) value {
-		for _, values := range [][]string{{"YES", "NO"}, TimerNames} {
+		for _, values := range [][]string{{"YES", "NO"}, source.TimerNames} {
 			if i := slices.Index(values, asText(a[0])); i >= 0 {
 				return int64(i + 1)
 			}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
@@ -114,7 +115,7 @@ func main() {
 
 // attach builds a program with ftrace-wrap, starts it, waits for what it prints first, and attaches
 // to it.
-func attach(b *testing.B, program func() string, env ...string) Source {
+func attach(b *testing.B, program func() string, env ...string) source.Source {
 	dir := b.TempDir()
 	for name, text := range map[string]string{"main.go": program(), "go.mod": "module poll\n\ngo 1.25\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -143,11 +144,11 @@ func attach(b *testing.B, program func() string, env ...string) Source {
 	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 		b.Fatalf("the program says nothing: %v", err)
 	}
-	source, err := Attach(run.Process.Pid)
+	process, err := source.Attach(run.Process.Pid)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return source
+	return process
 }
 
 // processorTime returns how long this process has run on a processor, in nanoseconds.
@@ -166,7 +167,7 @@ func BenchmarkRecording(b *testing.B) {
 		b.Skip("FTRACE_BENCH names no recording")
 	}
 	for b.Loop() {
-		s, err := OpenRecording(dir, RecordingOptions{})
+		s, err := source.OpenRecording(dir, source.RecordingOptions{})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // Each of these is a rule of WL#2360, whose section is named.
@@ -43,7 +45,7 @@ call/example.com/mutex/Lock.func1|NO|NO
 		t.Errorf("restored: %s", got)
 	}
 	ask(t, s, "UPDATE SETUP_CONSUMERS SET ENABLED='No' WHERE NAME<>'EVENTS_CALLS_CURRENT';")
-	if f.consumers != Current|GlobalInstrumentation|ThreadInstrumentation {
+	if f.consumers != source.Current|source.GlobalInstrumentation|source.ThreadInstrumentation {
 		t.Errorf("every consumer but one and what it needs is off: %b", f.consumers)
 	}
 	ask(t, s, "INSERT INTO SETUP_ACTORS VALUES ('%main', 'tenant=%', 'NO'); ")
@@ -209,7 +211,7 @@ func TestConsumerHierarchy(t *testing.T) {
 // TestThreads: a thread can only be switched between instrumented and not.
 func TestThreads(t *testing.T) {
 	f := newFake("app")
-	f.threads[1], f.threads[2] = &Thread{ID: 1, Entry: 1}, &Thread{ID: 2, Entry: 2}
+	f.threads[1], f.threads[2] = &source.Thread{ID: 1, Entry: 1}, &source.Thread{ID: 2, Entry: 2}
 	s := open(t, f)
 	ask(t, s, "UPDATE threads SET INSTRUMENTED='NO' WHERE ENTRY_FUNCTION LIKE '%/Pool.Get'")
 	if got := ask(t, s, "SELECT THREAD_ID, INSTRUMENTED FROM threads"); got != "1|YES\n2|NO\n" {
@@ -243,15 +245,15 @@ func TestPicoseconds(t *testing.T) {
 		d    time.Duration
 		want int64
 	}{{0, 0}, {1, 1000}, {106 * 24 * time.Hour, 106 * 86400 * 1e12}, {107 * 24 * time.Hour, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}, {-1, -1000}} {
-		if got := Picoseconds(c.d); got != c.want {
+		if got := source.Picoseconds(c.d); got != c.want {
 			t.Errorf("%v are %d, not %d", c.d, got, c.want)
 		}
 	}
 	// A sum of such numbers is no error.
 	f := newFake("app")
 	s := open(t, f)
-	f.global[1] = &Summary{Function: 1, Count: 1, Sum: math.MaxInt64}
-	f.global[2] = &Summary{Function: 2, Count: 1, Sum: math.MaxInt64}
+	f.global[1] = &source.Summary{Function: 1, Count: 1, Sum: math.MaxInt64}
+	f.global[2] = &source.Summary{Function: 2, Count: 1, Sum: math.MaxInt64}
 	if got := ask(t, s, "SELECT SUM(SUM_TIMER_WAIT) > 9e18 FROM events_calls_summary_global_by_event_name"); got != "1\n" {
 		t.Errorf("the sum: %s", got)
 	}
@@ -293,7 +295,7 @@ func TestConsumerSnapshot(t *testing.T) {
 // TestLost: lost instruments "can be seen in show status".
 func TestLost(t *testing.T) {
 	f := newFake("app")
-	f.lost = []Counter{{"call_classes_lost", 7}}
+	f.lost = []source.Counter{{Name: "call_classes_lost", Value: 7}}
 	s := open(t, f)
 	got := ask(t, s, `show status like "%performance%"`)
 	if !strings.Contains(got, "Performance_schema_call_classes_lost|7\n") || !strings.Contains(got, "Performance_schema_thread_instances_lost|0\n") {
@@ -305,8 +307,8 @@ func TestLost(t *testing.T) {
 // last.
 func TestCurrent(t *testing.T) {
 	f := newFake("app")
-	f.threads[1] = &Thread{ID: 1, Current: []Call{{Event: Event{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}}, {Event: Event{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 2, Inside: true, Timed: true, Start: 6}}}}
-	f.threads[2] = &Thread{ID: 2, History: []Call{{Event: Event{Thread: 2, ID: 1, EndID: 1, Function: 3, Timed: true, Start: 1, End: 2}}, {Event: Event{Thread: 2, ID: 2, EndID: 2, Function: 4, Timed: true, Start: 3, End: 5}}}}
+	f.threads[1] = &source.Thread{ID: 1, Current: []source.Call{{Event: source.Event{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}}, {Event: source.Event{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 2, Inside: true, Timed: true, Start: 6}}}}
+	f.threads[2] = &source.Thread{ID: 2, History: []source.Call{{Event: source.Event{Thread: 2, ID: 1, EndID: 1, Function: 3, Timed: true, Start: 1, End: 2}}, {Event: source.Event{Thread: 2, ID: 2, EndID: 2, Function: 4, Timed: true, Start: 3, End: 5}}}}
 	s := open(t, f)
 	want := `1|1|NULL|call/main/main|/src/main.go:10|5|NULL|NULL|main|main|NULL|NULL|NULL|0
 1|2|NULL|call/main/Pool.Get|/src/pool.go:20|6|NULL|NULL|main|Get|Pool|NULL|1|1

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 )
 
@@ -40,7 +41,7 @@ type Catalog struct {
 
 	mu        sync.Mutex
 	globals   map[string]string // variables that differ from variableDefaults
-	sources   []Source
+	sources   []source.Source
 	schemas   []*Schema
 	keep      *sql.DB // keeps the schema test open
 	once      sync.Once
@@ -57,7 +58,7 @@ var catalogs atomic.Uint64
 type Schema struct {
 	name        string
 	tables      map[string]*table
-	sources     func() []Source
+	sources     func() []source.Source
 	several     bool
 	information bool // it is information_schema, which belongs to no process
 	recorded    bool // it is of one recording
@@ -72,14 +73,14 @@ const sysSchema = "sys"
 const maxSchemas = 7
 
 // Add adds a source to performance_schema.
-func (c *Catalog) Add(s Source) {
+func (c *Catalog) Add(s source.Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sources = append(c.sources, s)
 }
 
 // Remove removes a source from performance_schema. It does not close it.
-func (c *Catalog) Remove(s Source) {
+func (c *Catalog) Remove(s source.Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if i := slices.Index(c.sources, s); i >= 0 {
@@ -95,14 +96,14 @@ func (c *Catalog) Recorded() bool {
 }
 
 // Sources returns the sources of performance_schema.
-func (c *Catalog) Sources() []Source {
+func (c *Catalog) Sources() []source.Source {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.sources)
 }
 
 // sourcesOf returns the sources of a schema. It looks for new ones first.
-func (c *Catalog) sourcesOf(sc *Schema) []Source {
+func (c *Catalog) sourcesOf(sc *Schema) []source.Source {
 	if c.Find != nil && !sc.recorded {
 		c.Find()
 	}
@@ -111,7 +112,7 @@ func (c *Catalog) sourcesOf(sc *Schema) []Source {
 
 // AddSchema adds a schema for one source, before the first session. It makes the schema's name from
 // name, and returns it.
-func (c *Catalog) AddSchema(name string, s Source) (string, error) {
+func (c *Catalog) AddSchema(name string, s source.Source) (string, error) {
 	name = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' {
 			return r
@@ -134,7 +135,7 @@ func (c *Catalog) AddSchema(name string, s Source) (string, error) {
 	for i := 2; taken(unique); i++ {
 		unique = fmt.Sprintf("%s_%d", name, i)
 	}
-	c.schemas = append(c.schemas, &Schema{name: unique, tables: performanceTables, sources: func() []Source { return []Source{s} }, recorded: true})
+	c.schemas = append(c.schemas, &Schema{name: unique, tables: performanceTables, sources: func() []source.Source { return []source.Source{s} }, recorded: true})
 	return unique, nil
 }
 
@@ -224,8 +225,8 @@ type Session struct {
 // statementState is the state of the statement under way.
 type statementState struct {
 	reads   live.Contents // what the tables are made of that it reads
-	sources map[*Schema][]Source
-	views   map[Source]*view
+	sources map[*Schema][]source.Source
+	views   map[source.Source]*view
 	rows    map[tableKey]*rows
 	pending map[*view]*pending
 	test    []testTable // the user's tables, for information_schema
@@ -236,7 +237,7 @@ type statementState struct {
 }
 
 func newStatement() statementState {
-	return statementState{sources: map[*Schema][]Source{}, views: map[Source]*view{}, rows: map[tableKey]*rows{}, pending: map[*view]*pending{}, recursions: map[int64]int64{}}
+	return statementState{sources: map[*Schema][]source.Source{}, views: map[source.Source]*view{}, rows: map[tableKey]*rows{}, pending: map[*view]*pending{}, recursions: map[int64]int64{}}
 }
 
 type tableKey struct {
@@ -416,7 +417,7 @@ func (s *Session) denied(command, table string) *Error {
 func (s *Session) views(sc *Schema) ([]*view, error) {
 	st := &s.statement
 	if sc.information {
-		return []*view{{Snapshot: &Snapshot{}, session: s}}, nil
+		return []*view{{Snapshot: &source.Snapshot{}, session: s}}, nil
 	}
 	sources, ok := st.sources[sc]
 	if !ok {
@@ -424,21 +425,21 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 		st.sources[sc] = sources
 	}
 	views := []*view{}
-	for _, source := range sources {
-		v := st.views[source]
+	for _, process := range sources {
+		v := st.views[process]
 		if v == nil || st.reads&^v.has != 0 {
-			snap, err := source.Snapshot(st.reads)
-			if errors.Is(err, ErrGone) && sc.several {
+			snap, err := process.Snapshot(st.reads)
+			if errors.Is(err, source.ErrGone) && sc.several {
 				continue
 			}
 			if err != nil {
-				return nil, sourceError(source, err)
+				return nil, sourceError(process, err)
 			}
 			if v == nil {
-				v = &view{source: source, session: s}
+				v = &view{source: process, session: s}
 			}
 			v.Snapshot, v.has = snap, st.reads
-			st.views[source] = v
+			st.views[process] = v
 		}
 		views = append(views, v)
 	}
@@ -475,7 +476,7 @@ func (s *Session) pendingOf(v *view) *pending {
 	if p := s.statement.pending[v]; p != nil {
 		return p
 	}
-	p := &pending{view: v, instruments: map[uint32]Flags{}, threads: map[uint64]bool{}, rules: map[RuleKind][]Rule{}}
+	p := &pending{view: v, instruments: map[uint32]source.Flags{}, threads: map[uint64]bool{}, rules: map[source.RuleKind][]source.Rule{}}
 	s.statement.pending[v] = p
 	return p
 }

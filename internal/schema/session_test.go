@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // TestSpelling: what MySQL's users write, and what it gives.
@@ -95,11 +97,11 @@ func TestSpelling(t *testing.T) {
 // TestSysViews: the views of schema sys can be read by themselves, under another name, and beside
 // other tables, also of several processes. They cannot be changed.
 func TestSysViews(t *testing.T) {
-	var sources []Source
+	var sources []source.Source
 	for _, name := range []string{"app", "other"} {
 		f := newFake(name)
 		for i := range f.functions {
-			f.functions[i].Flags = Flags{Enabled: true, Timed: true}
+			f.functions[i].Flags = source.Flags{Enabled: true, Timed: true}
 		}
 		f.call(1, 1, 5_000_000, "")
 		f.call(1, 2, 2_000_000, "")
@@ -1020,12 +1022,12 @@ func TestSeveral(t *testing.T) {
 		t.Errorf("actors: %+v %+v", a.actors, b.actors)
 	}
 	ask(t, s, "INSERT INTO setup_objects (PROCESS, OBJECT_SCHEMA, ENABLED) VALUES ('20', 'net/%', 'NO')")
-	if len(a.objects) != 1 || len(b.objects) != 2 || b.objects[1] != (Rule{[3]string{"net/%", "%", "%"}, Flags{false, true}}) {
+	if len(a.objects) != 1 || len(b.objects) != 2 || b.objects[1] != (source.Rule{Pattern: [3]string{"net/%", "%", "%"}, Flags: source.Flags{Timed: true}}) {
 		t.Errorf("objects: %+v %+v", a.objects, b.objects)
 	}
 	ask(t, s, "UPDATE setup_objects SET TIMED='NO' WHERE OBJECT_SCHEMA = 'net/%'")
 	ask(t, s, "DELETE FROM setup_objects WHERE PROCESS = '20' AND OBJECT_SCHEMA = '%'")
-	if len(b.objects) != 1 || b.objects[0].Flags != (Flags{false, false}) {
+	if len(b.objects) != 1 || b.objects[0].Flags != (source.Flags{}) {
 		t.Errorf("objects: %+v", b.objects)
 	}
 	ask(t, s, "TRUNCATE setup_objects")
@@ -1043,7 +1045,7 @@ func TestJoins(t *testing.T) {
 	f := newFake("app")
 	f.functions = nil
 	for i := range 20000 {
-		f.functions = append(f.functions, Function{Key: uint32(i + 1), Package: "p", Name: fmt.Sprintf("f%d", i)})
+		f.functions = append(f.functions, source.Function{Key: uint32(i + 1), Package: "p", Name: fmt.Sprintf("f%d", i)})
 	}
 	s := open(t, f)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -1059,45 +1061,6 @@ func TestJoins(t *testing.T) {
 	ask(t, s, "CREATE TABLE test.saved AS SELECT * FROM setup_instruments")
 	if _, err := s.Query(ctx, "UPDATE setup_instruments x SET ENABLED = (SELECT 'YES' FROM test.saved y WHERE x.NAME = y.NAME)", nil); err != nil || !f.functions[19999].Enabled {
 		t.Errorf("restored: %v", err)
-	}
-}
-
-// TestLike compares the matcher with SQLite's.
-func TestLike(t *testing.T) {
-	s := open(t, newFake("app"))
-	for _, text := range []string{"", "a", "ab", "abc", "aXc", "a_c", "aab", "ababab", "%", "net/http"} {
-		for _, pattern := range []string{"", "%", "a", "a%", "%b", "a_c", "_", "%%", "a%b%", "%ab", "A%", "a\\_c", "\\%", "net/%", "%/http", "_%_"} {
-			want := ask(t, s, "SELECT ? LIKE ? ESCAPE '\\\\'", text, pattern) == "1\n"
-			if got := like(text, pattern); got != want {
-				t.Errorf("%q LIKE %q: %v", text, pattern, got)
-			}
-		}
-	}
-}
-
-// TestNames: functions as instruments.
-func TestNames(t *testing.T) {
-	for _, c := range []struct{ pkg, name, instrument, of string }{
-		{"main", "main", "call/main/main", ""},
-		{"net/http", "(*Client).Do", "call/net/http/Client.Do", "Client"},
-		{"net/http", "(*Client).Do.func1", "call/net/http/Client.Do.func1", "Client"},
-		{"time", "Time.Add", "call/time/Time.Add", "Time"},
-		{"main", "run.func1", "call/main/run.func1", ""},
-		{"main", "(*List[...]).Push", "call/main/List[...].Push", "List[...]"},
-	} {
-		f := Function{Package: c.pkg, Name: c.name}
-		if got := f.Instrument(); got != c.instrument {
-			t.Errorf("%s: %s", c.name, got)
-		}
-		if got := f.Type() + "." + f.Method(); strings.TrimPrefix(got, ".") != strings.TrimPrefix(plainReceiver(c.name), ".") {
-			t.Errorf("the type and name of %s: %s", c.name, got)
-		}
-		if got := f.Type(); got != c.of {
-			t.Errorf("the type of %s: %q", c.name, got)
-		}
-		if got := instrumentOf(c.pkg + "." + c.name); got != c.instrument {
-			t.Errorf("%s.%s: %s", c.pkg, c.name, got)
-		}
 	}
 }
 

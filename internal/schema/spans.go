@@ -8,35 +8,36 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 )
 
 // Statements and stages, as the core sees them.
 
 // spansOf returns the spans of a class, in the order in which they began.
-func (v *view) spansOf(class string) []Span {
-	return slices.DeleteFunc(slices.Clone(v.Spans), func(s Span) bool { return v.Function(s.Function).class() != class })
+func (v *view) spansOf(class string) []source.Span {
+	return slices.DeleteFunc(slices.Clone(v.Spans), func(s source.Span) bool { return v.Function(s.Function).Class() != class })
 }
 
 // ofThreads returns those of the threads that there are: the process keeps the last spans of all
 // goroutines, those that have ended included.
-func (v *view) ofThreads(spans []Span) []Span {
+func (v *view) ofThreads(spans []source.Span) []source.Span {
 	threads := map[uint64]bool{}
 	for i := range v.Threads {
 		threads[v.Threads[i].ID] = true
 	}
-	return slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return !threads[s.Thread] })
+	return slices.DeleteFunc(slices.Clone(spans), func(s source.Span) bool { return !threads[s.Thread] })
 }
 
 // currentSpans returns those that are under way, and the last one of each thread that has none.
-func (v *view) currentSpans(spans []Span) []Span {
+func (v *view) currentSpans(spans []source.Span) []source.Span {
 	spans = v.ofThreads(spans)
 	busy, last := map[uint64]bool{}, map[uint64]int{}
 	for i := range spans {
 		last[spans[i].Thread] = i
 		busy[spans[i].Thread] = busy[spans[i].Thread] || spans[i].Inside
 	}
-	var rows []Span
+	var rows []source.Span
 	for i := range spans {
 		if t := spans[i].Thread; spans[i].Inside || !busy[t] && last[t] == i {
 			rows = append(rows, spans[i])
@@ -46,9 +47,9 @@ func (v *view) currentSpans(spans []Span) []Span {
 }
 
 // historySpans returns the last of each thread that have ended, in the order of the threads.
-func (v *view) historySpans(spans []Span) []Span {
+func (v *view) historySpans(spans []source.Span) []source.Span {
 	n := map[uint64]int{}
-	var rows []Span
+	var rows []source.Span
 	for _, s := range slices.Backward(v.ofThreads(spans)) {
 		if !s.Inside && n[s.Thread] < v.History {
 			n[s.Thread]++
@@ -56,19 +57,21 @@ func (v *view) historySpans(spans []Span) []Span {
 		}
 	}
 	slices.Reverse(rows)
-	slices.SortStableFunc(rows, func(a, b Span) int { return cmp.Compare(a.Thread, b.Thread) })
+	slices.SortStableFunc(rows, func(a, b source.Span) int { return cmp.Compare(a.Thread, b.Thread) })
 	return rows
 }
 
 // endedSpans returns those that have ended.
-func endedSpans(spans []Span) []Span {
-	return slices.DeleteFunc(slices.Clone(spans), func(s Span) bool { return s.Inside })
+func endedSpans(spans []source.Span) []source.Span {
+	return slices.DeleteFunc(slices.Clone(spans), func(s source.Span) bool { return s.Inside })
 }
 
 // statementsOf returns statements as rows of their tables.
-func (v *view) statementsOf(spans []Span) []Statement {
-	return rowsFrom(spans, func(s *Span) Statement {
-		row := Statement{Event: s.Event, Name: v.Function(s.Function).Instrument(), Text: s.Text, Message: s.Message, Failed: s.Failed || s.Panicked}
+func (v *view) statementsOf(spans []source.Span) []source.Statement {
+	rows := make([]source.Statement, len(spans))
+	for i := range spans {
+		s := &spans[i]
+		row := source.Statement{Event: s.Event, Name: v.Function(s.Function).Instrument(), Text: s.Text, Message: s.Message, Failed: s.Failed || s.Panicked}
 		if s.Text != "" {
 			row.Normal = sqltext.Normal(s.Text)
 			row.Digest = sqltext.Digest(row.Normal)
@@ -76,17 +79,18 @@ func (v *view) statementsOf(spans []Span) []Statement {
 		if m := mysqlError.FindStringSubmatch(s.Message); m != nil {
 			row.Code, _ = strconv.ParseInt(m[1], 10, 64)
 		}
-		return row
-	})
+		rows[i] = row
+	}
+	return rows
 }
 
 // mysqlError matches the text of an error of MySQL's driver.
 var mysqlError = regexp.MustCompile(`^Error (\d+)\b`)
 
 // ownStatements returns the tables of statements by what the core knows, if it knows any.
-func (v *view) ownStatements() (s Statements, some bool) {
-	spans := v.spansOf(statementClass)
-	sums := v.only(v.Global, statementClass)
+func (v *view) ownStatements() (s source.Statements, some bool) {
+	spans := v.spansOf(source.StatementClass)
+	sums := v.only(v.Global, source.StatementClass)
 	if len(spans) == 0 && len(sums) == 0 {
 		return s, false
 	}
@@ -98,72 +102,68 @@ func (v *view) ownStatements() (s Statements, some bool) {
 		if !known {
 			at = len(s.Digests)
 			digests[key] = at
-			s.Digests = append(s.Digests, StatementSummary{})
+			s.Digests = append(s.Digests, source.StatementSummary{})
 		}
-		s.Digests[at].add(&s.Long[i])
+		s.Digests[at].Add(&s.Long[i])
 	}
 	for i := range sums {
-		t := StatementSummary{Summary: sums[i], Event: v.Function(sums[i].Function).Instrument()}
+		t := source.StatementSummary{Summary: sums[i], Event: v.Function(sums[i].Function).Instrument()}
 		t.Errors += t.Panics
 		s.Events = append(s.Events, t)
 	}
-	slices.SortFunc(s.Events, func(a, b StatementSummary) int { return strings.Compare(a.Event, b.Event) })
+	slices.SortFunc(s.Events, func(a, b source.StatementSummary) int { return strings.Compare(a.Event, b.Event) })
 	return s, true
-}
-
-// plainError returns the message in an error as recordings show it: *errors.errorString("text").
-func plainError(printed string) string {
-	if open := strings.Index(printed, `("`); open >= 0 && strings.HasSuffix(printed, ")") {
-		return plainText(printed[open+1 : len(printed)-1])
-	}
-	return printed
 }
 
 // stageTables have a row for each HTTP request that the program served or made, and sums of them.
 var stageTables = slices.Concat([]*table{
-	newTable("events_stages_current", func(v *view) []Span { return v.currentSpans(v.spansOf(stageClass)) }, stageColumns...),
-	withParts(newTable("events_stages_history", func(v *view) []Span { return v.historySpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
-	withParts(newTable("events_stages_history_long", func(v *view) []Span { return endedSpans(v.spansOf(stageClass)) }, stageColumns...), StagePart),
-	withParts(reading(live.SumsByFunction, newTable("events_stages_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, stageClass), v.kindsOf(stageClass)) }, summaryColumns()...)), StageGlobalPart),
-}, summariesBy(stageClass, summaryColumns))
+	newTable("events_stages_current", func(v *view) []source.Span { return v.currentSpans(v.spansOf(source.StageClass)) }, stageColumns...),
+	withParts(newTable("events_stages_history", func(v *view) []source.Span { return v.historySpans(v.spansOf(source.StageClass)) }, stageColumns...), source.StagePart),
+	withParts(newTable("events_stages_history_long", func(v *view) []source.Span { return endedSpans(v.spansOf(source.StageClass)) }, stageColumns...), source.StagePart),
+	withParts(reading(live.SumsByFunction, newTable("events_stages_summary_global_by_event_name", func(v *view) []source.Summary {
+		return every(v.only(v.Global, source.StageClass), v.kindsOf(source.StageClass))
+	}, summaryColumns()...)), source.StageGlobalPart),
+}, summariesBy(source.StageClass, summaryColumns))
 
 // probeTables have a row for each time that a static probe fired, and how often each did.
 var probeTables = slices.Concat([]*table{
-	newTable("events_probes_current", func(v *view) []Span { return v.currentSpans(v.Fired) }, probeColumns...),
-	withParts(newTable("events_probes_history", func(v *view) []Span { return v.historySpans(v.Fired) }, probeColumns...), ProbePart),
-	withParts(newTable("events_probes_history_long", func(v *view) []Span { return v.Fired }, probeColumns...), ProbePart),
-	withParts(reading(live.SumsByFunction, newTable("events_probes_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, probeClass), v.Probes) }, firedColumns()...)), ProbeGlobalPart),
-}, summariesBy(probeClass, firedColumns))
+	newTable("events_probes_current", func(v *view) []source.Span { return v.currentSpans(v.Fired) }, probeColumns...),
+	withParts(newTable("events_probes_history", func(v *view) []source.Span { return v.historySpans(v.Fired) }, probeColumns...), source.ProbePart),
+	withParts(newTable("events_probes_history_long", func(v *view) []source.Span { return v.Fired }, probeColumns...), source.ProbePart),
+	withParts(reading(live.SumsByFunction, newTable("events_probes_summary_global_by_event_name", func(v *view) []source.Summary { return every(v.only(v.Global, source.ProbeClass), v.Probes) }, firedColumns()...)), source.ProbeGlobalPart),
+}, summariesBy(source.ProbeClass, firedColumns))
 
 // firedColumns returns the columns of how often probes fired, beginning with what that is grouped
 // by.
-func firedColumns(by ...column[Summary]) []column[Summary] { return summaryColumns(by...)[:len(by)+2] }
+func firedColumns(by ...column[source.Summary]) []column[source.Summary] {
+	return summaryColumns(by...)[:len(by)+2]
+}
 
-var probeColumns = slices.Concat(spanColumns, nestingColumns[Span](), []column[Span]{
-	optional("ARGS", textKind, func(_ *view, s *Span) (string, bool) { return s.Args().get() }),
+var probeColumns = slices.Concat(spanColumns, nestingColumns[source.Span](), []column[source.Span]{
+	optional("ARGS", textKind, func(_ *view, s *source.Span) (string, bool) { return s.Args().Get() }),
 })
 
 // kindsOf returns the instruments of a class.
-func (v *view) kindsOf(class string) []Function {
-	return slices.DeleteFunc(slices.Clone(v.Kinds), func(f Function) bool { return f.class() != class })
+func (v *view) kindsOf(class string) []source.Function {
+	return slices.DeleteFunc(slices.Clone(v.Kinds), func(f source.Function) bool { return f.Class() != class })
 }
 
-var spanColumns = eventColumns(id("EVENT_ID", func(s *Span) uint64 { return s.ID }), null[Span]("SOURCE", nameKind))
+var spanColumns = eventColumns(id("EVENT_ID", func(s *source.Span) uint64 { return s.ID }), null[source.Span]("SOURCE", nameKind))
 
-var stageColumns = slices.Concat(spanColumns, []column[Span]{
-	null[Span]("WORK_COMPLETED", "bigint unsigned"),
-	null[Span]("WORK_ESTIMATED", "bigint unsigned"),
-}, nestingColumns[Span](), []column[Span]{
-	text("REQUEST", textKind, func(_ *view, s *Span) string { return s.Text }),
-	unsigned("STATUS", func(s *Span) uint64 { return uint64(max(s.Status, 0)) }),
-	known("MESSAGE_TEXT", textKind, func(_ *view, s *Span) string { return s.Message }),
-	number("ERRORS", func(s *Span) int64 {
+var stageColumns = slices.Concat(spanColumns, []column[source.Span]{
+	null[source.Span]("WORK_COMPLETED", "bigint unsigned"),
+	null[source.Span]("WORK_ESTIMATED", "bigint unsigned"),
+}, nestingColumns[source.Span](), []column[source.Span]{
+	text("REQUEST", textKind, func(_ *view, s *source.Span) string { return s.Text }),
+	unsigned("STATUS", func(s *source.Span) uint64 { return uint64(max(s.Status, 0)) }),
+	known("MESSAGE_TEXT", textKind, func(_ *view, s *source.Span) string { return s.Message }),
+	number("ERRORS", func(s *source.Span) int64 {
 		if s.Failed || s.Panicked {
 			return 1
 		}
 		return 0
 	}),
-	optional("TRACE_ID", wordKind, func(_ *view, s *Span) (string, bool) { id, _, ok := strings.Cut(s.Trace, "-"); return id, ok }),
-	optional("SPAN_ID", wordKind, func(_ *view, s *Span) (string, bool) { _, id, ok := strings.Cut(s.Trace, "-"); return id, ok }),
-	known("PARENT_SPAN_ID", wordKind, func(_ *view, s *Span) string { return s.Parent }),
+	optional("TRACE_ID", wordKind, func(_ *view, s *source.Span) (string, bool) { id, _, ok := strings.Cut(s.Trace, "-"); return id, ok }),
+	optional("SPAN_ID", wordKind, func(_ *view, s *source.Span) (string, bool) { _, id, ok := strings.Cut(s.Trace, "-"); return id, ok }),
+	known("PARENT_SPAN_ID", wordKind, func(_ *view, s *source.Span) string { return s.Parent }),
 })

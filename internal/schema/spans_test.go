@@ -1,6 +1,10 @@
 package schema
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+)
 
 // TestSpans: statements and stages are in tables of their own, and what is within them says so.
 func TestSpans(t *testing.T) {
@@ -10,19 +14,19 @@ func TestSpans(t *testing.T) {
 		if i == 2 {
 			class = "stage"
 		}
-		f.kinds = append(f.kinds, Function{Key: uint32(201 + i), Span: true, Package: class, Name: name})
+		f.kinds = append(f.kinds, source.Function{Key: uint32(201 + i), Span: true, Package: class, Name: name})
 	}
-	f.spans = []Span{
-		{Event: Event{Thread: 2, ID: 1, EndID: 3, Function: 203, Timed: true, Start: 1, End: 50}, Status: 500, Text: "GET /a"},
-		{Event: Event{Thread: 2, ID: 2, EndID: 2, Nesting: 1, Level: 1, Function: 203}, Text: "GET /b", Trace: "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7", Parent: "b7ad6b7169203331"},
-		{Event: Event{Thread: 2, ID: 4, EndID: 4, Nesting: 1, Level: 1, Function: 201, Timed: true, Start: 60, End: 70}, Text: "SELECT 1 FROM t"},
-		{Event: Event{Thread: 2, ID: 5, EndID: 5, Nesting: 1, Level: 1, Function: 201, Timed: true, Start: 71, End: 75}, Text: "SELECT 2 FROM t", Failed: true, Message: "Error 1146 (42S02): no t"},
-		{Event: Event{Thread: 1, ID: 9, Nesting: 1, Level: 1, Function: 201, Timed: true, Inside: true, Start: 80}, Text: "SELECT 3"},
-		{Event: Event{Thread: 77, ID: 1, EndID: 1, Function: 203, Timed: true, Start: 62, End: 63}, Text: "GET /ended"}, // of a goroutine that has ended
-		{Event: Event{Thread: 77, ID: 2, EndID: 2, Function: 201, Timed: true, Start: 63, End: 64}, Text: "SELECT 4 FROM t"},
-		{Event: Event{Thread: 1, ID: 8, Nesting: 1, Level: 1, Function: 201, Inside: false}, Panicked: true},
+	f.spans = []source.Span{
+		{Event: source.Event{Thread: 2, ID: 1, EndID: 3, Function: 203, Timed: true, Start: 1, End: 50}, Status: 500, Text: "GET /a"},
+		{Event: source.Event{Thread: 2, ID: 2, EndID: 2, Nesting: 1, Level: 1, Function: 203}, Text: "GET /b", Trace: "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7", Parent: "b7ad6b7169203331"},
+		{Event: source.Event{Thread: 2, ID: 4, EndID: 4, Nesting: 1, Level: 1, Function: 201, Timed: true, Start: 60, End: 70}, Text: "SELECT 1 FROM t"},
+		{Event: source.Event{Thread: 2, ID: 5, EndID: 5, Nesting: 1, Level: 1, Function: 201, Timed: true, Start: 71, End: 75}, Text: "SELECT 2 FROM t", Failed: true, Message: "Error 1146 (42S02): no t"},
+		{Event: source.Event{Thread: 1, ID: 9, Nesting: 1, Level: 1, Function: 201, Timed: true, Inside: true, Start: 80}, Text: "SELECT 3"},
+		{Event: source.Event{Thread: 77, ID: 1, EndID: 1, Function: 203, Timed: true, Start: 62, End: 63}, Text: "GET /ended"}, // of a goroutine that has ended
+		{Event: source.Event{Thread: 77, ID: 2, EndID: 2, Function: 201, Timed: true, Start: 63, End: 64}, Text: "SELECT 4 FROM t"},
+		{Event: source.Event{Thread: 1, ID: 8, Nesting: 1, Level: 1, Function: 201, Inside: false}, Panicked: true},
 	}
-	f.global[201] = &Summary{Function: 201, Count: 4, Timed: 3, Sum: 15, Min: 1, Max: 10, Errors: 1, Panics: 1}
+	f.global[201] = &source.Summary{Function: 201, Count: 4, Timed: 3, Sum: 15, Min: 1, Max: 10, Errors: 1, Panics: 1}
 	s := open(t, f)
 	for query, want := range map[string]string{
 		"SELECT THREAD_ID, EVENT_ID, END_EVENT_ID, EVENT_NAME, TIMER_WAIT, NESTING_EVENT_ID, NESTING_EVENT_TYPE, REQUEST, STATUS, ERRORS FROM events_stages_history_long WHERE EVENT_ID = 1 AND THREAD_ID = 2": "2|1|3|stage/http/server/GET /a|49|NULL|NULL|GET /a|500|0\n",

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // Query runs a statement, with values for its ?s. The result must be read and closed before the
@@ -272,7 +274,7 @@ func (s *Session) apply(n int64) (*Result, error) {
 		return &Result{Affected: n}, nil
 	}
 	for v, p := range s.statement.pending {
-		if err := p.apply(); errors.Is(err, ErrReadOnly) {
+		if err := p.apply(); errors.Is(err, source.ErrReadOnly) {
 			return nil, NewError(erReadOnly, "Table is read only: process %s is a recording, or can't do that", v.source.Name())
 		} else if err != nil {
 			return nil, sourceError(v.source, err)
@@ -352,19 +354,19 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, s.denied("DROP", t.name)
 	}
 	sources := s.catalog.sourcesOf(s.catalog.schema(t.schema))
-	for _, source := range sources {
+	for _, process := range sources {
 		var err error
 		if t.table.rules != nil {
-			err = source.SetRules(*t.table.rules, nil)
+			err = process.SetRules(*t.table.rules, nil)
 		}
 		for _, part := range t.table.parts {
-			err = errors.Join(err, source.Truncate(part))
+			err = errors.Join(err, process.Truncate(part))
 		}
-		if errors.Is(err, ErrReadOnly) {
-			return nil, NewError(erReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, source.Name())
+		if errors.Is(err, source.ErrReadOnly) {
+			return nil, NewError(erReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, process.Name())
 		}
-		if err != nil && !(errors.Is(err, ErrGone) && len(sources) > 1) {
-			return nil, sourceError(source, err)
+		if err != nil && !(errors.Is(err, source.ErrGone) && len(sources) > 1) {
+			return nil, sourceError(process, err)
 		}
 	}
 	return &Result{}, nil

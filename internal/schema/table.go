@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // A value is one in a row: nil, int64, float64 or string.
@@ -17,8 +18,8 @@ type table struct {
 	columns []columnHead
 	rows    func(*view) rowset
 	update  func(p *pending, row any, column int, v value) error // of an updatable column
-	rules   *RuleKind                                            // INSERT and DELETE are allowed: the rows are rules
-	parts   []Part                                               // what TRUNCATE empties; nil: it is refused
+	rules   *source.RuleKind                                     // INSERT and DELETE are allowed: the rows are rules
+	parts   []source.Part                                        // what TRUNCATE empties; nil: it is refused
 	reads   live.Contents                                        // what its rows are made of, beside what each snapshot has
 
 	// Of a view, which has no rows of its own:
@@ -36,9 +37,9 @@ type columnHead struct {
 
 // A view is a source's snapshot, for one statement.
 type view struct {
-	source Source
+	source source.Source
 	has    live.Contents
-	*Snapshot
+	*source.Snapshot
 	session *Session
 }
 

@@ -9,19 +9,20 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // fileTables have the files, pipes and sockets that were read and written, and sums of that. They
 // are made of the summaries of waits.
 var fileTables = []*table{
 	withParts(reading(live.SumsOfWaits, newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
-		fileColumns(fileEvent)...)), WaitGlobalPart),
+		fileColumns(fileEvent)...)), source.WaitGlobalPart),
 	withParts(reading(live.SumsByReceiver, newTable("file_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("file_instances") },
-		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...)), ByInstancePart),
+		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...)), source.ByInstancePart),
 	withParts(reading(live.SumsOfWaits, newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
-		fileColumns(fileEvent)...)), WaitGlobalPart),
+		fileColumns(fileEvent)...)), source.WaitGlobalPart),
 	withParts(reading(live.SumsByReceiver, newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
-		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...)), ByInstancePart),
+		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...)), source.ByInstancePart),
 	instanceTable("file_instances",
 		known("FILE_NAME", nameKind, func(_ *view, i *instance) string { return i.called }),
 		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),
@@ -61,7 +62,7 @@ type fileSummary struct {
 	name                   string // wait/io/file
 	called                 string
 	object                 uint64
-	all, read, write, misc Summary
+	all, read, write, misc source.Summary
 }
 
 var (
@@ -70,34 +71,22 @@ var (
 )
 
 // add adds the operations of a kind of waits.
-func (s *fileSummary) add(kind string, of *Summary) {
-	s.all.merge(of)
+func (s *fileSummary) add(kind string, of *source.Summary) {
+	s.all.Merge(of)
 	switch kind[strings.LastIndexByte(kind, '/')+1:] {
 	case "read":
-		s.read.merge(of)
+		s.read.Merge(of)
 	case "write":
-		s.write.merge(of)
+		s.write.Merge(of)
 	default:
-		s.misc.merge(of)
+		s.misc.Merge(of)
 	}
-}
-
-// merge adds another summary.
-func (s *Summary) merge(of *Summary) {
-	if of.Timed > 0 && (s.Timed == 0 || of.Min < s.Min) {
-		s.Min = of.Min
-	}
-	s.Count += of.Count
-	s.Timed += of.Timed
-	s.Sum = saturated(s.Sum, of.Sum)
-	s.Max = max(s.Max, of.Max)
-	s.Bytes += of.Bytes
 }
 
 // filesByName returns a row for each of the kinds of files in a table of instances.
 func (v *view) filesByName(table string) []fileSummary {
 	var rows []fileSummary
-	for _, s := range every(v.only(v.Global, waitClass), v.Waits) {
+	for _, s := range every(v.only(v.Global, source.WaitClass), v.Waits) {
 		of := v.waitKind(s.Function)
 		if of.table != table {
 			continue
@@ -120,7 +109,7 @@ func (v *view) filesByInstance(table string) []fileSummary {
 		object       uint64
 	}
 	found := map[key]*fileSummary{}
-	for _, s := range v.only(v.ByInstance(), waitClass) {
+	for _, s := range v.only(v.ByInstance(), source.WaitClass) {
 		of := v.waitKind(s.Function)
 		if of.table != table {
 			continue
@@ -150,12 +139,12 @@ func fileColumns(by ...column[fileSummary]) []column[fileSummary] {
 	for _, part := range []struct {
 		count, name string
 		bytes       bool
-		of          func(*fileSummary) *Summary
+		of          func(*fileSummary) *source.Summary
 	}{
-		{"STAR", "WAIT", false, func(s *fileSummary) *Summary { return &s.all }},
-		{"READ", "READ", true, func(s *fileSummary) *Summary { return &s.read }},
-		{"WRITE", "WRITE", true, func(s *fileSummary) *Summary { return &s.write }},
-		{"MISC", "MISC", false, func(s *fileSummary) *Summary { return &s.misc }},
+		{"STAR", "WAIT", false, func(s *fileSummary) *source.Summary { return &s.all }},
+		{"READ", "READ", true, func(s *fileSummary) *source.Summary { return &s.read }},
+		{"WRITE", "WRITE", true, func(s *fileSummary) *source.Summary { return &s.write }},
+		{"MISC", "MISC", false, func(s *fileSummary) *source.Summary { return &s.misc }},
 	} {
 		list = append(list, sumColumns(part.count, part.name, part.of)...)
 		if part.bytes {

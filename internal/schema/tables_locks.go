@@ -1,42 +1,46 @@
 package schema
 
-import "github.com/ftrace-wrap/ftrace-wrap/internal/live"
+import (
+	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+)
 
 // lockTables have who holds which lock, and what is wrong with how locks are held.
 var lockTables = []*table{
-	reading(live.LongWaits, newTable("lock_holders", func(v *view) []Holder { return v.locks().Holders },
-		id("OBJECT_INSTANCE_BEGIN", func(h *Holder) uint64 { return h.Object }),
-		known("OBJECT_NAME", nameKind, func(v *view, h *Holder) string { return v.lockName(h.Object) }),
-		text("LOCK_MODE", wordKind, func(_ *view, h *Holder) string { return h.Mode }),
-		id("OWNER_THREAD_ID", func(h *Holder) uint64 { return h.Thread }),
-		moment("TIMER_HELD", func(h *Holder) (int64, bool) { return h.Held, true }),
-		known("OWNER_EVENT_NAME", nameKind, func(v *view, h *Holder) string { return v.functionOr(h.Function, "") }),
-		unsigned("OWNER_CALL", func(h *Holder) uint64 { return h.Call }),
-		known("SOURCE", nameKind, func(_ *view, h *Holder) string { return h.Source }))),
-	reading(live.LongWaits, newTable("lock_findings", func(v *view) []Finding { return v.locks().Findings }, append([]column[Finding]{
-		text("FINDING", wordKind, func(_ *view, f *Finding) string { return f.Kind }),
-		id("COUNT_STAR", func(f *Finding) uint64 { return f.Count }),
-		moment("MAX_TIMER_WAIT", func(f *Finding) (int64, bool) { return f.Lasted, f.Kind == "LONG" }),
-		id("OBJECT_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[0] }),
-		known("OBJECT_NAME", nameKind, func(v *view, f *Finding) string { return v.lockName(f.Objects[0]) }),
-		id("OTHER_INSTANCE_BEGIN", func(f *Finding) uint64 { return f.Objects[1] }),
-		known("OTHER_NAME", nameKind, func(v *view, f *Finding) string { return v.lockName(f.Objects[1]) }),
+	reading(live.LongWaits, newTable("lock_holders", func(v *view) []source.Holder { return v.locks().Holders },
+		id("OBJECT_INSTANCE_BEGIN", func(h *source.Holder) uint64 { return h.Object }),
+		known("OBJECT_NAME", nameKind, func(v *view, h *source.Holder) string { return v.lockName(h.Object) }),
+		text("LOCK_MODE", wordKind, func(_ *view, h *source.Holder) string { return h.Mode }),
+		id("OWNER_THREAD_ID", func(h *source.Holder) uint64 { return h.Thread }),
+		moment("TIMER_HELD", func(h *source.Holder) (int64, bool) { return h.Held, true }),
+		known("OWNER_EVENT_NAME", nameKind, func(v *view, h *source.Holder) string { return v.functionOr(h.Function, "") }),
+		unsigned("OWNER_CALL", func(h *source.Holder) uint64 { return h.Call }),
+		known("SOURCE", nameKind, func(_ *view, h *source.Holder) string { return h.Source }))),
+	reading(live.LongWaits, newTable("lock_findings", func(v *view) []source.Finding { return v.locks().Findings }, append([]column[source.Finding]{
+		text("FINDING", wordKind, func(_ *view, f *source.Finding) string { return f.Kind }),
+		id("COUNT_STAR", func(f *source.Finding) uint64 { return f.Count }),
+		moment("MAX_TIMER_WAIT", func(f *source.Finding) (int64, bool) { return f.Lasted, f.Kind == "LONG" }),
+		id("OBJECT_INSTANCE_BEGIN", func(f *source.Finding) uint64 { return f.Objects[0] }),
+		known("OBJECT_NAME", nameKind, func(v *view, f *source.Finding) string { return v.lockName(f.Objects[0]) }),
+		id("OTHER_INSTANCE_BEGIN", func(f *source.Finding) uint64 { return f.Objects[1] }),
+		known("OTHER_NAME", nameKind, func(v *view, f *source.Finding) string { return v.lockName(f.Objects[1]) }),
 	}, append(actColumns("", 1), actColumns("OTHER_", 0)...)...)...)),
 }
 
 // actColumns are those of the nth act of a finding.
-func actColumns(prefix string, n int) []column[Finding] {
-	return []column[Finding]{
-		unsigned(prefix+"THREAD_ID", func(f *Finding) uint64 { return f.Acts[n].Thread }),
-		known(prefix+"EVENT_NAME", nameKind, func(v *view, f *Finding) string { return v.functionOr(f.Acts[n].Function, "") }),
-		unsigned(prefix+"CALL", func(f *Finding) uint64 { return f.Acts[n].Call }),
-		known(prefix+"SOURCE", nameKind, func(_ *view, f *Finding) string { return f.Acts[n].Held }),
-		known(prefix+"THEN_SOURCE", nameKind, func(_ *view, f *Finding) string { return f.Acts[n].Took }),
+func actColumns(prefix string, n int) []column[source.Finding] {
+	return []column[source.Finding]{
+		unsigned(prefix+"THREAD_ID", func(f *source.Finding) uint64 { return f.Acts[n].Thread }),
+		known(prefix+"EVENT_NAME", nameKind, func(v *view, f *source.Finding) string { return v.functionOr(f.Acts[n].Function, "") }),
+		unsigned(prefix+"CALL", func(f *source.Finding) uint64 { return f.Acts[n].Call }),
+		known(prefix+"SOURCE", nameKind, func(_ *view, f *source.Finding) string { return f.Acts[n].Held }),
+		known(prefix+"THEN_SOURCE", nameKind, func(_ *view, f *source.Finding) string { return f.Acts[n].Took }),
 	}
 }
 
 // locks returns who holds locks, and findings.
-func (v *view) locks() (l Locks) {
+func (v *view) locks() (l source.Locks) {
 	if v.Locks == nil {
 		return l
 	}

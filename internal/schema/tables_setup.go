@@ -4,18 +4,20 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // setupTables are the tables that choose what is collected.
 var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupBudget, setupActors, setupObjects}
 
-var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
-	text("NAME", nameKind, func(_ *view, f *Function) string { return f.Instrument() }),
-	updatable(yesNo("ENABLED", func(f *Function) bool { return f.Enabled })),
-	updatable(yesNo("TIMED", func(f *Function) bool { return f.Timed })),
-	hidden(optional("WAIT_NAME", nameKind, func(_ *view, f *Function) (string, bool) { return f.family(), f.Wait })),
+var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []source.Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
+	text("NAME", nameKind, func(_ *view, f *source.Function) string { return f.Instrument() }),
+	updatable(yesNo("ENABLED", func(f *source.Function) bool { return f.Enabled })),
+	updatable(yesNo("TIMED", func(f *source.Function) bool { return f.Timed })),
+	hidden(optional("WAIT_NAME", nameKind, func(_ *view, f *source.Function) (string, bool) { return f.Family(), f.Wait })),
 ), func(p *pending, row any, column int, v value) error {
-	f := row.(*Function)
+	f := row.(*source.Function)
 	on, err := parseYesNo([]string{"NAME", "ENABLED", "TIMED"}[column], v)
 	if err != nil {
 		return err
@@ -36,14 +38,14 @@ var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []
 // A consumerRow is one of setup_consumers.
 type consumerRow struct {
 	name    string
-	bit     Consumers
+	bit     source.Consumers
 	enabled bool
 }
 
 var setupConsumers = withUpdate(newTable("setup_consumers", func(v *view) []consumerRow {
 	var rows []consumerRow
-	for _, c := range consumerNames {
-		rows = append(rows, consumerRow{c.name, c.bit, v.Consumers&c.bit != 0})
+	for _, c := range source.ConsumerNames {
+		rows = append(rows, consumerRow{c.Name, c.Bit, v.Consumers&c.Bit != 0})
 	}
 	return rows
 },
@@ -75,7 +77,7 @@ var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow {
 	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
 	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
 ), func(p *pending, _ any, _ int, v value) error {
-	name, err := parseEnum("TIMER_NAME", v, TimerNames)
+	name, err := parseEnum("TIMER_NAME", v, source.TimerNames)
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { retu
 	return nil
 })
 
-var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
+var performanceTimers = newTable("performance_timers", func(v *view) []source.Timer {
 	timers, err := v.source.Timers()
 	if err != nil {
 		v.session.failed = NewError(erUnknown, "measuring the timers of process %s: %v", v.source.Name(), err)
@@ -106,25 +108,25 @@ var performanceTimers = newTable("performance_timers", func(v *view) []Timer {
 	}
 	return timers
 },
-	text("TIMER_NAME", timerKind, func(_ *view, t *Timer) string { return t.Name }),
-	unsigned("TIMER_FREQUENCY", func(t *Timer) uint64 { return uint64(t.Frequency) }),
-	unsigned("TIMER_RESOLUTION", func(t *Timer) uint64 { return uint64(t.Resolution) }),
-	unsigned("TIMER_OVERHEAD", func(t *Timer) uint64 { return uint64(t.Overhead) }),
-	alias("RESOLUTION", unsigned("", func(t *Timer) uint64 { return uint64(t.Resolution) })),
+	text("TIMER_NAME", timerKind, func(_ *view, t *source.Timer) string { return t.Name }),
+	unsigned("TIMER_FREQUENCY", func(t *source.Timer) uint64 { return uint64(t.Frequency) }),
+	unsigned("TIMER_RESOLUTION", func(t *source.Timer) uint64 { return uint64(t.Resolution) }),
+	unsigned("TIMER_OVERHEAD", func(t *source.Timer) uint64 { return uint64(t.Overhead) }),
+	alias("RESOLUTION", unsigned("", func(t *source.Timer) uint64 { return uint64(t.Resolution) })),
 )
 
-var setupActors = withRules(ActorRules, newTable("setup_actors", func(v *view) []Rule { return v.Actors },
-	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
-	text("LABEL", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
-	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
+var setupActors = withRules(source.ActorRules, newTable("setup_actors", func(v *view) []source.Rule { return v.Actors },
+	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[0] }),
+	text("LABEL", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[1] }),
+	updatable(yesNo("ENABLED", func(r *source.Rule) bool { return r.Enabled })),
 ))
 
-var setupObjects = withRules(ObjectRules, newTable("setup_objects", func(v *view) []Rule { return v.Objects },
-	text("OBJECT_SCHEMA", nameKind, func(_ *view, r *Rule) string { return r.Pattern[0] }),
-	text("OBJECT_TYPE", nameKind, func(_ *view, r *Rule) string { return r.Pattern[1] }),
-	text("OBJECT_NAME", nameKind, func(_ *view, r *Rule) string { return r.Pattern[2] }),
-	updatable(yesNo("ENABLED", func(r *Rule) bool { return r.Enabled })),
-	updatable(yesNo("TIMED", func(r *Rule) bool { return r.Timed })),
+var setupObjects = withRules(source.ObjectRules, newTable("setup_objects", func(v *view) []source.Rule { return v.Objects },
+	text("OBJECT_SCHEMA", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[0] }),
+	text("OBJECT_TYPE", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[1] }),
+	text("OBJECT_NAME", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[2] }),
+	updatable(yesNo("ENABLED", func(r *source.Rule) bool { return r.Enabled })),
+	updatable(yesNo("TIMED", func(r *source.Rule) bool { return r.Timed })),
 ))
 
 func withUpdate(t *table, update func(p *pending, row any, column int, v value) error) *table {
@@ -134,7 +136,7 @@ func withUpdate(t *table, update func(p *pending, row any, column int, v value) 
 
 // withRules makes a table's rows rules, which can also be inserted and deleted. Its columns are the
 // patterns, ENABLED, and TIMED if there is one.
-func withRules(kind RuleKind, t *table) *table {
+func withRules(kind source.RuleKind, t *table) *table {
 	t.rules = &kind
 	patterns := t.column("ENABLED")
 	t.update = func(p *pending, row any, column int, v value) error {
@@ -144,7 +146,7 @@ func withRules(kind RuleKind, t *table) *table {
 		}
 		rules := p.rulesOf(kind)
 		for i := range rules {
-			if rules[i].Pattern != row.(*Rule).Pattern {
+			if rules[i].Pattern != row.(*source.Rule).Pattern {
 				continue
 			}
 			if column == patterns {
@@ -159,11 +161,11 @@ func withRules(kind RuleKind, t *table) *table {
 }
 
 // rule makes a rule from the values of an inserted row. Missing values are % and YES.
-func (t *table) rule(values []value) (Rule, error) {
-	r := Rule{Pattern: [3]string{"%", "%", "%"}, Flags: Flags{true, true}}
+func (t *table) rule(values []value) (source.Rule, error) {
+	r := source.Rule{Pattern: [3]string{"%", "%", "%"}, Flags: source.Flags{Enabled: true, Timed: true}}
 	patterns := t.column("ENABLED")
 	for i, v := range values {
-		if v == nil || *t.rules == ActorRules && strings.EqualFold(fmt.Sprint(v), "ALL") {
+		if v == nil || *t.rules == source.ActorRules && strings.EqualFold(fmt.Sprint(v), "ALL") {
 			continue // ALL is WL#2360's
 		}
 		if i < patterns {
@@ -189,19 +191,19 @@ func (t *table) rule(values []value) (Rule, error) {
 // pending is what a statement will change in a source when it has ended.
 type pending struct {
 	view        *view
-	instruments map[uint32]Flags
+	instruments map[uint32]source.Flags
 	threads     map[uint64]bool
-	consumers   *Consumers
+	consumers   *source.Consumers
 	timer       string
 	budget      *int
-	rules       map[RuleKind][]Rule
+	rules       map[source.RuleKind][]source.Rule
 }
 
 // rulesOf returns the rules of a kind as they will be. The caller may change them.
-func (p *pending) rulesOf(kind RuleKind) []Rule {
+func (p *pending) rulesOf(kind source.RuleKind) []source.Rule {
 	if _, ok := p.rules[kind]; !ok {
 		now := p.view.Actors
-		if kind == ObjectRules {
+		if kind == source.ObjectRules {
 			now = p.view.Objects
 		}
 		p.rules[kind] = slices.Clone(now)

@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // statements returns the program's statements. If that fails so does the SQL statement.
-func (v *view) statements() Statements {
+func (v *view) statements() source.Statements {
 	if own, some := v.ownStatements(); some {
 		return own
 	}
 	if v.Statements == nil {
-		return Statements{}
+		return source.Statements{}
 	}
 	s, err := v.Statements()
 	if err != nil {
@@ -24,42 +25,40 @@ func (v *view) statements() Statements {
 // statementTables have a row for each statement that the program sent to a server, and sums of
 // them.
 var statementTables = slices.Concat([]*table{
-	reading(live.SumsByFunction, newTable("events_statements_current", func(v *view) []Statement { return v.statements().Current }, statementColumns...)),
-	withParts(reading(live.SumsByFunction, newTable("events_statements_history", func(v *view) []Statement { return v.statements().History }, statementColumns...)), StatementPart),
-	withParts(reading(live.SumsByFunction, newTable("events_statements_history_long", func(v *view) []Statement { return v.statements().Long }, statementColumns...)), StatementPart),
-	reading(live.SumsByFunction, newTable("events_statements_summary_by_digest", func(v *view) []StatementSummary { return v.statements().Digests },
-		append([]column[StatementSummary]{
-			text("DIGEST", wordKind, func(_ *view, s *StatementSummary) string { return s.Digest }),
-			text("DIGEST_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Normal }),
+	reading(live.SumsByFunction, newTable("events_statements_current", func(v *view) []source.Statement { return v.statements().Current }, statementColumns...)),
+	withParts(reading(live.SumsByFunction, newTable("events_statements_history", func(v *view) []source.Statement { return v.statements().History }, statementColumns...)), source.StatementPart),
+	withParts(reading(live.SumsByFunction, newTable("events_statements_history_long", func(v *view) []source.Statement { return v.statements().Long }, statementColumns...)), source.StatementPart),
+	reading(live.SumsByFunction, newTable("events_statements_summary_by_digest", func(v *view) []source.StatementSummary { return v.statements().Digests },
+		append([]column[source.StatementSummary]{
+			text("DIGEST", wordKind, func(_ *view, s *source.StatementSummary) string { return s.Digest }),
+			text("DIGEST_TEXT", textKind, func(_ *view, s *source.StatementSummary) string { return s.Normal }),
 		}, append(statementSums[:len(statementSums):len(statementSums)],
-			number("FIRST_SEEN", func(s *StatementSummary) int64 { return s.First }),
-			number("LAST_SEEN", func(s *StatementSummary) int64 { return s.Last }),
-			text("QUERY_SAMPLE_TEXT", textKind, func(_ *view, s *StatementSummary) string { return s.Sample }),
+			number("FIRST_SEEN", func(s *source.StatementSummary) int64 { return s.First }),
+			number("LAST_SEEN", func(s *source.StatementSummary) int64 { return s.Last }),
+			text("QUERY_SAMPLE_TEXT", textKind, func(_ *view, s *source.StatementSummary) string { return s.Sample }),
 		)...)...)),
-	withParts(reading(live.SumsByFunction, newTable("events_statements_summary_global_by_event_name", func(v *view) []StatementSummary { return v.statements().Events },
-		append([]column[StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *StatementSummary) string { return s.Event })}, statementSums...)...)), StatementGlobalPart),
-}, summariesBy(statementClass, summaryColumns))
+	withParts(reading(live.SumsByFunction, newTable("events_statements_summary_global_by_event_name", func(v *view) []source.StatementSummary { return v.statements().Events },
+		append([]column[source.StatementSummary]{text("EVENT_NAME", nameKind, func(_ *view, s *source.StatementSummary) string { return s.Event })}, statementSums...)...)), source.StatementGlobalPart),
+}, summariesBy(source.StatementClass, summaryColumns))
 
-var statementColumns = slices.Concat(eventColumns(id("EVENT_ID", func(s *Statement) uint64 { return s.ID }), unsigned("CONNECTION_ID", func(s *Statement) uint64 { return s.Connection })), []column[Statement]{
-	text("SQL_TEXT", textKind, func(_ *view, s *Statement) string { return s.Text }),
-	known("DIGEST", wordKind, func(_ *view, s *Statement) string { return s.Digest }),
-	optional("DIGEST_TEXT", textKind, func(_ *view, s *Statement) (string, bool) { return s.Normal, s.Digest != "" }),
-	number("MYSQL_ERRNO", func(s *Statement) int64 { return s.Code }),
-	known("MESSAGE_TEXT", textKind, func(_ *view, s *Statement) string { return s.Message }),
-	number("ERRORS", func(s *Statement) int64 {
-		if s.failed() {
+var statementColumns = slices.Concat(eventColumns(id("EVENT_ID", func(s *source.Statement) uint64 { return s.ID }), unsigned("CONNECTION_ID", func(s *source.Statement) uint64 { return s.Connection })), []column[source.Statement]{
+	text("SQL_TEXT", textKind, func(_ *view, s *source.Statement) string { return s.Text }),
+	known("DIGEST", wordKind, func(_ *view, s *source.Statement) string { return s.Digest }),
+	optional("DIGEST_TEXT", textKind, func(_ *view, s *source.Statement) (string, bool) { return s.Normal, s.Digest != "" }),
+	number("MYSQL_ERRNO", func(s *source.Statement) int64 { return s.Code }),
+	known("MESSAGE_TEXT", textKind, func(_ *view, s *source.Statement) string { return s.Message }),
+	number("ERRORS", func(s *source.Statement) int64 {
+		if s.HasFailed() {
 			return 1
 		}
 		return 0
 	}),
-	id("ROWS_AFFECTED", func(s *Statement) uint64 { return s.Affected }),
-	id("ROWS_SENT", func(s *Statement) uint64 { return s.Rows }),
-}, nestingColumns[Statement]())
+	id("ROWS_AFFECTED", func(s *source.Statement) uint64 { return s.Affected }),
+	id("ROWS_SENT", func(s *source.Statement) uint64 { return s.Rows }),
+}, nestingColumns[source.Statement]())
 
-func (s *Statement) named(*view) string { return s.Instrument() }
-
-var statementSums = append(sumColumns("STAR", "WAIT", func(s *StatementSummary) *Summary { return &s.Summary }),
-	id("SUM_ERRORS", func(s *StatementSummary) uint64 { return s.Errors }),
-	id("SUM_ROWS_AFFECTED", func(s *StatementSummary) uint64 { return s.Affected }),
-	id("SUM_ROWS_SENT", func(s *StatementSummary) uint64 { return s.Rows }),
+var statementSums = append(sumColumns("STAR", "WAIT", func(s *source.StatementSummary) *source.Summary { return &s.Summary }),
+	id("SUM_ERRORS", func(s *source.StatementSummary) uint64 { return s.Errors }),
+	id("SUM_ROWS_AFFECTED", func(s *source.StatementSummary) uint64 { return s.Affected }),
+	id("SUM_ROWS_SENT", func(s *source.StatementSummary) uint64 { return s.Rows }),
 )

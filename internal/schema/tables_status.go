@@ -5,37 +5,39 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // statusTables show what exists, and its state.
 var statusTables = []*table{
 	withUpdate(newTable("threads", threads,
-		id("THREAD_ID", func(t *Thread) uint64 { return t.ID }),
-		text("NAME", nameKind, func(v *view, t *Thread) string {
+		id("THREAD_ID", func(t *source.Thread) uint64 { return t.ID }),
+		text("NAME", nameKind, func(v *view, t *source.Thread) string {
 			return "goroutine/" + strings.TrimPrefix(v.entry(t), "call/")
 		}),
-		text("TYPE", "varchar(10)", func(_ *view, t *Thread) string { return "GOROUTINE" }),
-		unsigned("PARENT_THREAD_ID", func(t *Thread) uint64 { return t.Parent }),
-		optional("CREATED_BY", nameKind, func(v *view, t *Thread) (string, bool) {
+		text("TYPE", "varchar(10)", func(_ *view, t *source.Thread) string { return "GOROUTINE" }),
+		unsigned("PARENT_THREAD_ID", func(t *source.Thread) uint64 { return t.Parent }),
+		optional("CREATED_BY", nameKind, func(v *view, t *source.Thread) (string, bool) {
 			if t.Creator == 0 {
-				return instrumentOf(t.Made), t.Made != ""
+				return source.InstrumentOf(t.Made), t.Made != ""
 			}
 			return v.functionOr(t.Creator, ""), true
 		}),
-		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
-		text("STATE", "varchar(10)", func(v *view, t *Thread) string {
+		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *source.Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
+		text("STATE", "varchar(10)", func(v *view, t *source.Thread) string {
 			switch {
 			case t.Ended:
 				return "ENDED"
 			case t.Waiting != nil || t.Stopped != "":
 				return "WAITING"
-			case len(t.Current) > 0 || v.inside(t.ID) != nil:
+			case len(t.Current) > 0 || v.Inside(t.ID) != nil:
 				return "INSIDE"
 			}
 			return "OUTSIDE"
 		}),
-		updatable(yesNo("INSTRUMENTED", func(t *Thread) bool { return !t.Disabled })),
-		column[Thread]{columnHead{name: "PROCESSLIST_TIME", kind: "bigint", null: true}, func(v *view, t *Thread) value {
+		updatable(yesNo("INSTRUMENTED", func(t *source.Thread) bool { return !t.Disabled })),
+		column[source.Thread]{columnHead{name: "PROCESSLIST_TIME", kind: "bigint", null: true}, func(v *view, t *source.Thread) value {
 			if t.Waiting != nil && t.Waiting.Timed {
 				return v.seconds(t.Waiting.Start, 0)
 			}
@@ -48,42 +50,42 @@ var statusTables = []*table{
 		if err != nil {
 			return err
 		}
-		p.threads[row.(*Thread).ID] = on
+		p.threads[row.(*source.Thread).ID] = on
 		return nil
 	}),
 	newTable("processlist", processlist,
-		id("ID", func(s *State) uint64 { return s.Thread }),
-		null[State]("USER", wordKind),
-		null[State]("HOST", wordKind),
-		null[State]("DB", wordKind),
-		text("COMMAND", nameKind, func(_ *view, s *State) string { return entryOf(s.Started) }),
-		column[State]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, s *State) value {
+		id("ID", func(s *source.State) uint64 { return s.Thread }),
+		null[source.State]("USER", wordKind),
+		null[source.State]("HOST", wordKind),
+		null[source.State]("DB", wordKind),
+		text("COMMAND", nameKind, func(_ *view, s *source.State) string { return entryOf(s.Started) }),
+		column[source.State]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, s *source.State) value {
 			return v.seconds(s.Since, s.Least)
 		}},
-		known("STATE", nameKind, func(v *view, s *State) string {
+		known("STATE", nameKind, func(v *view, s *source.State) string {
 			if s.Wait != 0 {
 				return v.waitFor(s.Wait, s.Object)
 			}
 			return s.Does
 		}),
-		optional("INFO", nameKind, func(_ *view, s *State) (string, bool) { return instrumentOf(s.Within), s.Within != "" }),
-		known("SOURCE", nameKind, func(_ *view, s *State) string { return s.Source }),
+		optional("INFO", nameKind, func(_ *view, s *source.State) (string, bool) { return source.InstrumentOf(s.Within), s.Within != "" }),
+		known("SOURCE", nameKind, func(_ *view, s *source.State) string { return s.Source }),
 	),
 	newTable("memory_summary_global_by_event_name", (*view).memory,
-		text("EVENT_NAME", nameKind, func(_ *view, m *Memory) string { return "memory/ftrace/" + m.Name }),
-		number("CURRENT_COUNT_USED", func(m *Memory) int64 { return m.Count }),
-		number("CURRENT_NUMBER_OF_BYTES_USED", func(m *Memory) int64 { return m.Bytes }),
-		number("MAX_NUMBER_OF_BYTES", func(m *Memory) int64 { return m.Most }),
+		text("EVENT_NAME", nameKind, func(_ *view, m *source.Memory) string { return "memory/ftrace/" + m.Name }),
+		number("CURRENT_COUNT_USED", func(m *source.Memory) int64 { return m.Count }),
+		number("CURRENT_NUMBER_OF_BYTES_USED", func(m *source.Memory) int64 { return m.Bytes }),
+		number("MAX_NUMBER_OF_BYTES", func(m *source.Memory) int64 { return m.Most }),
 	),
-	newTable("processes", func(v *view) []Process { return []Process{v.Process} },
-		number("PID", func(p *Process) int64 { return int64(p.PID) }),
-		text("EXECUTABLE", nameKind, func(_ *view, p *Process) string { return p.Executable }),
-		text("ARGUMENTS", textKind, func(_ *view, p *Process) string { return strings.Join(p.Args, " ") }),
-		text("GO_VERSION", wordKind, func(_ *view, p *Process) string { return p.Release }),
-		optional("STARTED", "varchar(32)", func(_ *view, p *Process) (string, bool) {
+	newTable("processes", func(v *view) []source.Process { return []source.Process{v.Process} },
+		number("PID", func(p *source.Process) int64 { return int64(p.PID) }),
+		text("EXECUTABLE", nameKind, func(_ *view, p *source.Process) string { return p.Executable }),
+		text("ARGUMENTS", textKind, func(_ *view, p *source.Process) string { return strings.Join(p.Args, " ") }),
+		text("GO_VERSION", wordKind, func(_ *view, p *source.Process) string { return p.Release }),
+		optional("STARTED", "varchar(32)", func(_ *view, p *source.Process) (string, bool) {
 			return p.Start.UTC().Format(time.DateTime), !p.Start.IsZero()
 		}),
-		text("STATE", wordKind, func(_ *view, p *Process) string { return p.State }),
+		text("STATE", wordKind, func(_ *view, p *source.Process) string { return p.State }),
 	),
 	newTable("session_status", status, variableColumns...),
 	newTable("global_status", status, variableColumns...),
@@ -92,7 +94,7 @@ var statusTables = []*table{
 }
 
 // memory returns what the tracer uses memory for.
-func (v *view) memory() []Memory {
+func (v *view) memory() []source.Memory {
 	if v.Memory == nil {
 		return nil
 	}
@@ -100,7 +102,7 @@ func (v *view) memory() []Memory {
 }
 
 // threads returns all goroutines. Those that have called no armed function come after the others.
-func threads(v *view) []Thread {
+func threads(v *view) []source.Thread {
 	if v.States == nil {
 		return v.Threads
 	}
@@ -118,7 +120,7 @@ func threads(v *view) []Thread {
 		at, ok := known[s.Thread]
 		if !ok {
 			at = len(list)
-			list = append(list, Thread{ID: s.Thread, Started: s.Started})
+			list = append(list, source.Thread{ID: s.Thread, Started: s.Started})
 		}
 		t := &list[at]
 		if t.Parent == 0 {
@@ -130,7 +132,7 @@ func threads(v *view) []Thread {
 			w := v.told(*t.Waiting, s)
 			t.Waiting = &w
 		case s.Wait != 0:
-			w := s.wait()
+			w := waitOf(s)
 			t.Waiting = &w
 		case s.Waits:
 			t.Stopped = s.Does
@@ -140,7 +142,7 @@ func threads(v *view) []Thread {
 }
 
 // processlist returns what all goroutines do, as far as that is known.
-func processlist(v *view) []State {
+func processlist(v *view) []source.State {
 	if v.States != nil {
 		list, err := v.States()
 		if err != nil {
@@ -148,15 +150,15 @@ func processlist(v *view) []State {
 		}
 		return list
 	}
-	var list []State
+	var list []source.State
 	for i := range v.Threads {
 		t := &v.Threads[i]
-		s := State{Thread: t.ID, Started: t.Started, Since: -1}
+		s := source.State{Thread: t.ID, Started: t.Started, Since: -1}
 		if s.Started == "" && t.Entry != 0 {
-			s.Started = v.Function(t.Entry).full()
+			s.Started = v.Function(t.Entry).FullName()
 		}
 		if n := len(t.Current); n > 0 {
-			s.Within, s.Since = v.Function(t.Current[n-1].Function).full(), t.Current[n-1].Start
+			s.Within, s.Since = v.Function(t.Current[n-1].Function).FullName(), t.Current[n-1].Start
 		}
 		if w := t.Waiting; w != nil {
 			s.Wait, s.Object, s.Since, s.Source = w.Function, w.Object, w.Start, w.Source
@@ -186,7 +188,7 @@ func (v *view) waitFor(kind uint32, object uint64) string {
 }
 
 // waitsFor returns what a goroutine waits for.
-func (v *view) waitsFor(t *Thread) string {
+func (v *view) waitsFor(t *source.Thread) string {
 	if t.Waiting == nil {
 		return t.Stopped
 	}
@@ -194,8 +196,8 @@ func (v *view) waitsFor(t *Thread) string {
 }
 
 // innermost returns the innermost call, statement or stage under way.
-func (v *view) innermost(t *Thread) string {
-	n, span := len(t.Current), v.inside(t.ID)
+func (v *view) innermost(t *source.Thread) string {
+	n, span := len(t.Current), v.Inside(t.ID)
 	switch {
 	case span != nil && (n == 0 || span.ID > t.Current[n-1].ID):
 		return v.Function(span.Function).Instrument()
@@ -206,11 +208,11 @@ func (v *view) innermost(t *Thread) string {
 }
 
 // entry returns the name of the function that a goroutine was started with.
-func (s *Snapshot) entry(t *Thread) string {
+func (v *view) entry(t *source.Thread) string {
 	if t.Started != "" {
 		return entryOf(t.Started)
 	}
-	return s.functionOr(t.Entry, "?")
+	return v.functionOr(t.Entry, "?")
 }
 
 // entryOf returns the name of the function that a goroutine was started with, given its full name.
@@ -221,15 +223,15 @@ func entryOf(full string) string {
 	case "runtime.main":
 		return "call/main/main"
 	}
-	return instrumentOf(full)
+	return source.InstrumentOf(full)
 }
 
 // functionOr returns the name of a function, or none if its key is 0.
-func (s *Snapshot) functionOr(key uint32, none string) string {
+func (v *view) functionOr(key uint32, none string) string {
 	if key == 0 {
 		return none
 	}
-	return s.Function(key).Instrument()
+	return v.Function(key).Instrument()
 }
 
 type variable struct{ name, value string }
@@ -239,12 +241,8 @@ var variableColumns = []column[variable]{
 	text("VARIABLE_VALUE", "varchar(1024)", func(_ *view, r *variable) string { return r.value }),
 }
 
-// LeftOut is the name of what counts the functions of which calls were left out, to keep within the
-// program's FTRACE_BUDGET.
-const LeftOut = "call_classes_left_out"
-
 // lostNames are what can be lost, after MySQL's names. A source has those numbers that are not 0.
-var lostNames = []string{"call_classes_lost", LeftOut, "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
+var lostNames = []string{"call_classes_lost", source.LeftOut, "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
 
 func status(v *view) []variable {
 	var rows []variable

@@ -5,35 +5,36 @@ import (
 	"slices"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // summaryTables have a row for all calls of a function, and of what else they are grouped by.
 var summaryTables = slices.Concat([]*table{
 	withParts(reading(live.SumsByFunction, newTable("events_calls_summary_global_by_event_name", everyFunction, append(summaryColumns(),
-		id("COUNT_LEFT_OUT", func(s *Summary) uint64 { return s.LeftOut }),
-		yesNo("COUNTED", func(s *Summary) bool { return !s.More }))...)), GlobalPart, HistogramPart),
-	withParts(reading(live.SumsByReceiver, newTable("events_calls_summary_by_instance", func(v *view) []Summary { return v.only(v.ByInstance(), callClass) },
-		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }))...)), ByInstancePart),
+		id("COUNT_LEFT_OUT", func(s *source.Summary) uint64 { return s.LeftOut }),
+		yesNo("COUNTED", func(s *source.Summary) bool { return !s.More }))...)), source.GlobalPart, source.HistogramPart),
+	withParts(reading(live.SumsByReceiver, newTable("events_calls_summary_by_instance", func(v *view) []source.Summary { return v.only(v.ByInstance(), source.CallClass) },
+		summaryColumns(id("OBJECT_INSTANCE_BEGIN", func(s *source.Summary) uint64 { return s.Object }))...)), source.ByInstancePart),
 	withParts(reading(live.SumsByFunction|live.Histograms, newTable("events_calls_histogram_by_event_name", buckets,
-		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...)), HistogramPart),
-	withParts(reading(live.SumsByFunction|live.Histograms, newTable("events_calls_histogram_global", globalBuckets, bucketColumns...)), HistogramPart),
-}, summariesBy(callClass, summaryColumns, ByThreadPart, ByCallerPart))
+		append([]column[bucket]{text("EVENT_NAME", nameKind, func(v *view, b *bucket) string { return v.Function(b.function).Instrument() })}, bucketColumns...)...)), source.HistogramPart),
+	withParts(reading(live.SumsByFunction|live.Histograms, newTable("events_calls_histogram_global", globalBuckets, bucketColumns...)), source.HistogramPart),
+}, summariesBy(source.CallClass, summaryColumns, source.ByThreadPart, source.ByCallerPart))
 
 // summariesBy are the summaries of a class by thread and by caller, and what TRUNCATE empties of
 // them.
-func summariesBy(class string, columns func(by ...column[Summary]) []column[Summary], parts ...Part) []*table {
+func summariesBy(class string, columns func(by ...column[source.Summary]) []column[source.Summary], parts ...source.Part) []*table {
 	name, half := "events_"+class+"s_summary_by_", len(parts)/2
 	return []*table{
-		withParts(reading(live.SumsByGoroutine, newTable(name+"thread_by_event_name", func(v *view) []Summary { return v.only(v.ByThread(), class) },
-			columns(id("THREAD_ID", func(s *Summary) uint64 { return s.Thread }))...)), parts[:half]...),
-		withParts(reading(live.SumsByCaller, newTable(name+"caller_by_event_name", func(v *view) []Summary { return v.only(v.ByCaller(), class) },
-			columns(known("CALLER_NAME", nameKind, func(v *view, s *Summary) string { return v.functionOr(s.Caller, "") }))...)), parts[half:]...),
+		withParts(reading(live.SumsByGoroutine, newTable(name+"thread_by_event_name", func(v *view) []source.Summary { return v.only(v.ByThread(), class) },
+			columns(id("THREAD_ID", func(s *source.Summary) uint64 { return s.Thread }))...)), parts[:half]...),
+		withParts(reading(live.SumsByCaller, newTable(name+"caller_by_event_name", func(v *view) []source.Summary { return v.only(v.ByCaller(), class) },
+			columns(known("CALLER_NAME", nameKind, func(v *view, s *source.Summary) string { return v.functionOr(s.Caller, "") }))...)), parts[half:]...),
 	}
 }
 
 // only returns the summaries of a class. It copies none if they are beside each other.
-func (s *Snapshot) only(list []Summary, class string) []Summary {
-	is := func(i int) bool { return s.Function(list[i].Function).class() == class }
+func (v *view) only(list []source.Summary, class string) []source.Summary {
+	is := func(i int) bool { return v.Function(list[i].Function).Class() == class }
 	first := 0
 	for first < len(list) && !is(first) {
 		first++
@@ -52,10 +53,12 @@ func (s *Snapshot) only(list []Summary, class string) []Summary {
 }
 
 // everyFunction returns the summaries by function, including functions that were not called.
-func everyFunction(v *view) []Summary { return every(v.only(v.Global, callClass), v.Functions) }
+func everyFunction(v *view) []source.Summary {
+	return every(v.only(v.Global, source.CallClass), v.Functions)
+}
 
 // every adds empty summaries for the functions that have none.
-func every(rows []Summary, functions []Function) []Summary {
+func every(rows []source.Summary, functions []source.Function) []source.Summary {
 	last := uint32(0)
 	for i := range rows {
 		last = max(last, rows[i].Function)
@@ -66,25 +69,25 @@ func every(rows []Summary, functions []Function) []Summary {
 	}
 	for i := range functions {
 		if key := functions[i].Key; key > last || !called[key] {
-			rows = append(rows, Summary{Function: key})
+			rows = append(rows, source.Summary{Function: key})
 		}
 	}
 	return rows
 }
 
 // summaryColumns returns the columns of a summary, beginning with what it is grouped by.
-func summaryColumns(by ...column[Summary]) []column[Summary] {
-	return slices.Concat(by, []column[Summary]{
-		text("EVENT_NAME", nameKind, func(v *view, s *Summary) string { return v.Function(s.Function).Instrument() }),
-	}, sumColumns("STAR", "WAIT", func(s *Summary) *Summary { return s }), []column[Summary]{
-		number("SUM_TIMER_SELF", func(s *Summary) int64 { return s.Self }),
-		id("SUM_ERRORS", func(s *Summary) uint64 { return s.Errors }),
-		id("SUM_PANICS", func(s *Summary) uint64 { return s.Panics }),
+func summaryColumns(by ...column[source.Summary]) []column[source.Summary] {
+	return slices.Concat(by, []column[source.Summary]{
+		text("EVENT_NAME", nameKind, func(v *view, s *source.Summary) string { return v.Function(s.Function).Instrument() }),
+	}, sumColumns("STAR", "WAIT", func(s *source.Summary) *source.Summary { return s }), []column[source.Summary]{
+		number("SUM_TIMER_SELF", func(s *source.Summary) int64 { return s.Self }),
+		id("SUM_ERRORS", func(s *source.Summary) uint64 { return s.Errors }),
+		id("SUM_PANICS", func(s *source.Summary) uint64 { return s.Panics }),
 	})
 }
 
 // sumColumns are how many there were and how long they took, as all summaries have it.
-func sumColumns[T any](count, timer string, of func(*T) *Summary) []column[T] {
+func sumColumns[T any](count, timer string, of func(*T) *source.Summary) []column[T] {
 	return []column[T]{
 		id("COUNT_"+count, func(r *T) uint64 { return of(r).Count }),
 		number("SUM_TIMER_"+timer, func(r *T) int64 { return of(r).Sum }),
@@ -120,7 +123,7 @@ var bucketColumns = []column[bucket]{
 func buckets(v *view) []bucket {
 	var rows []bucket
 	for i := range v.Global {
-		if s := &v.Global[i]; s.Buckets != nil && v.Function(s.Function).class() == callClass {
+		if s := &v.Global[i]; s.Buckets != nil && v.Function(s.Function).Class() == source.CallClass {
 			rows = appendBuckets(rows, v, s.Function, s.Buckets)
 		}
 	}
@@ -131,7 +134,7 @@ func buckets(v *view) []bucket {
 func globalBuckets(v *view) []bucket {
 	var all [64]uint64
 	for i := range v.Global {
-		if b := v.Global[i].Buckets; b != nil && v.Function(v.Global[i].Function).class() == callClass {
+		if b := v.Global[i].Buckets; b != nil && v.Function(v.Global[i].Function).Class() == source.CallClass {
 			for j, n := range b {
 				all[j] += n
 			}

@@ -3,6 +3,8 @@ package schema
 import (
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // sysTables are the tables of schema sys: views of those of performance_schema, and who waits for
@@ -35,7 +37,7 @@ var sysTables = func() map[string]*table {
 
 // blockedRow is a goroutine that waits for an object. One in a select has a row for each channel.
 type blockedRow struct {
-	state    *State
+	state    *source.State
 	object   uint64
 	together int    // goroutines that wait for the object
 	by       uint64 // the thread that holds the lock, 0: it is none, or that is not known
@@ -55,7 +57,7 @@ func blocked(v *view) (rows []blockedRow) {
 		if !strings.HasPrefix(v.Function(s.Wait).Name, "synch/") || s.Wait == 0 {
 			continue
 		}
-		for _, object := range s.awaits() {
+		for _, object := range s.Awaits() {
 			waiting[object]++
 			rows = append(rows, blockedRow{state: s, object: object, together: 1, by: holders[object]})
 		}
@@ -90,7 +92,7 @@ func (v *view) lockedBy() map[uint64]uint64 {
 // goroutine, the holder, the one that this waits for, and so on.
 func waitChains(v *view) (rows []blockedRow) {
 	states, holders := processlist(v), v.lockedBy()
-	byThread := map[uint64]*State{}
+	byThread := map[uint64]*source.State{}
 	for i := range states {
 		byThread[states[i].Thread] = &states[i]
 	}
@@ -115,7 +117,7 @@ func waitChains(v *view) (rows []blockedRow) {
 }
 
 // lockOf returns the lock that a goroutine waits for, or 0.
-func lockOf(v *view, s *State) uint64 {
+func lockOf(v *view, s *source.State) uint64 {
 	if kind := v.Function(s.Wait).Name; s.Wait == 0 || kind != "synch/mutex" && !strings.HasPrefix(kind, "synch/rwlock/") {
 		return 0
 	}
@@ -133,7 +135,9 @@ func blockedColumns(thread string) []column[blockedRow] {
 		unsigned("OBJECT_INSTANCE_BEGIN", func(r *blockedRow) uint64 { return r.object }),
 		known("OBJECT_NAME", nameKind, func(v *view, r *blockedRow) string { return v.ObjectName(r.state.Wait, r.object, true) }),
 		moment("TIMER_START", func(r *blockedRow) (int64, bool) { return r.state.Since, r.state.Since >= 0 }),
-		optional("FUNCTION", nameKind, func(_ *view, r *blockedRow) (string, bool) { return instrumentOf(r.state.Within), r.state.Within != "" }),
+		optional("FUNCTION", nameKind, func(_ *view, r *blockedRow) (string, bool) {
+			return source.InstrumentOf(r.state.Within), r.state.Within != ""
+		}),
 		known("SOURCE", nameKind, func(_ *view, r *blockedRow) string { return r.state.Source }),
 	}
 }

@@ -8,25 +8,26 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
 var waitTables = slices.Concat([]*table{
 	withParts(reading(live.LongWaits, newTable("events_waits_current", currentWaits, waitColumns...))),
-	withParts(reading(live.LongWaits, newTable("events_waits_history", historyWaits, waitColumns...)), WaitHistoryPart),
-	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []Wait { return v.LongWaits }, waitColumns...)), WaitHistoryLongPart),
-	withParts(reading(live.SumsOfWaits, newTable("events_waits_summary_global_by_event_name", func(v *view) []Summary { return every(v.only(v.Global, waitClass), v.Waits) },
-		waitSummaryColumns()...)), WaitGlobalPart),
-	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []Summary { return v.only(v.ByInstance(), waitClass) },
+	withParts(reading(live.LongWaits, newTable("events_waits_history", historyWaits, waitColumns...)), source.WaitHistoryPart),
+	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []source.Wait { return v.LongWaits }, waitColumns...)), source.WaitHistoryLongPart),
+	withParts(reading(live.SumsOfWaits, newTable("events_waits_summary_global_by_event_name", func(v *view) []source.Summary { return every(v.only(v.Global, source.WaitClass), v.Waits) },
+		waitSummaryColumns()...)), source.WaitGlobalPart),
+	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []source.Summary { return v.only(v.ByInstance(), source.WaitClass) },
 		waitSummaryColumns(
-			id("OBJECT_INSTANCE_BEGIN", func(s *Summary) uint64 { return s.Object }),
-			known("OBJECT_NAME", nameKind, func(v *view, s *Summary) string { return v.ObjectName(s.Function, s.Object, false) }))...)), ByInstancePart),
+			id("OBJECT_INSTANCE_BEGIN", func(s *source.Summary) uint64 { return s.Object }),
+			known("OBJECT_NAME", nameKind, func(v *view, s *source.Summary) string { return v.ObjectName(s.Function, s.Object, false) }))...)), source.ByInstancePart),
 	instanceTable("mutex_instances", unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
 	instanceTable("rwlock_instances", unsigned("WRITE_LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder }),
 		id("READ_LOCKED_BY_COUNT", func(i *instance) uint64 { return i.readers })),
 	instanceTable("cond_instances"),
 	instanceTable("chan_instances"),
-}, summariesBy(waitClass, waitSummaryColumns, ByThreadPart, ByCallerPart))
+}, summariesBy(source.WaitClass, waitSummaryColumns, source.ByThreadPart, source.ByCallerPart))
 
 type waitKind struct{ operation, object, table, name string }
 
@@ -67,9 +68,9 @@ func (v *view) waitKind(function uint32) waitKind {
 
 // currentWaits returns the wait that each thread is in, or its last one if it is in none. Of a
 // running program it also has those of goroutines that stopped before their kind was enabled.
-func currentWaits(v *view) []Wait {
-	stopped := map[uint64]*State{}
-	if v.States != nil && v.Consumers&WaitCurrent != 0 {
+func currentWaits(v *view) []source.Wait {
+	stopped := map[uint64]*source.State{}
+	if v.States != nil && v.Consumers&source.WaitCurrent != 0 {
 		states := processlist(v)
 		for i := range states {
 			if s := &states[i]; s.Wait != 0 && v.Function(s.Wait).Enabled {
@@ -77,7 +78,7 @@ func currentWaits(v *view) []Wait {
 			}
 		}
 	}
-	var rows []Wait
+	var rows []source.Wait
 	for i := range v.Threads {
 		t := &v.Threads[i]
 		s := stopped[t.ID]
@@ -86,7 +87,7 @@ func currentWaits(v *view) []Wait {
 		case t.Waiting != nil:
 			rows = append(rows, v.told(*t.Waiting, s))
 		case s != nil:
-			w := s.wait()
+			w := waitOf(s)
 			w.Nesting, w.Level = t.Innermost, t.Level
 			rows = append(rows, w)
 		case n > 0:
@@ -94,14 +95,14 @@ func currentWaits(v *view) []Wait {
 		}
 	}
 	for _, thread := range slices.Sorted(maps.Keys(stopped)) {
-		rows = append(rows, stopped[thread].wait())
+		rows = append(rows, waitOf(stopped[thread]))
 	}
 	return rows
 }
 
 // told returns a wait under way with what the list of goroutines has of it: where it is, and, if it
 // is for a mutex, what that is in. It is as it was if s is nil, or the goroutine has gone on since.
-func (v *view) told(w Wait, s *State) Wait {
+func (v *view) told(w source.Wait, s *source.State) source.Wait {
 	if s == nil || s.Object != w.Object {
 		return w
 	}
@@ -115,13 +116,13 @@ func (v *view) told(w Wait, s *State) Wait {
 	return w
 }
 
-// wait returns the wait that a goroutine is in. It has no number.
-func (s *State) wait() Wait {
-	return Wait{Event: Event{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since}, Runnable: -1, Object: s.Object, Source: s.Source}
+// waitOf returns the wait that a goroutine is in. It has no number.
+func waitOf(s *source.State) source.Wait {
+	return source.Wait{Event: source.Event{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since}, Runnable: -1, Object: s.Object, Source: s.Source}
 }
 
-func historyWaits(v *view) []Wait {
-	var rows []Wait
+func historyWaits(v *view) []source.Wait {
+	var rows []source.Wait
 	for i := range v.Threads {
 		rows = append(rows, v.Threads[i].Waits...)
 	}
@@ -129,35 +130,35 @@ func historyWaits(v *view) []Wait {
 }
 
 var (
-	waitEvents  = eventColumns(unsigned("EVENT_ID", func(w *Wait) uint64 { return w.ID }), known("SOURCE", nameKind, func(_ *view, w *Wait) string { return w.Source }))
-	waitNesting = nestingColumns[Wait]()
+	waitEvents  = eventColumns(unsigned("EVENT_ID", func(w *source.Wait) uint64 { return w.ID }), known("SOURCE", nameKind, func(_ *view, w *source.Wait) string { return w.Source }))
+	waitNesting = nestingColumns[source.Wait]()
 )
 
-var waitColumns = slices.Concat(waitEvents, []column[Wait]{
-	null[Wait]("SPINS", "int unsigned"),
-	known("OBJECT_SCHEMA", nameKind, func(v *view, w *Wait) string { return v.objectPackage(w) }),
-	known("OBJECT_NAME", nameKind, func(v *view, w *Wait) string { return v.ObjectName(w.Function, w.Object, w.Inside) }),
-	null[Wait]("INDEX_NAME", nameKind),
-	known("OBJECT_TYPE", wordKind, func(v *view, w *Wait) string { return v.waitKind(w.Function).object }),
-	unsigned("OBJECT_INSTANCE_BEGIN", func(w *Wait) uint64 { return w.Object }),
-}, waitNesting[:2], []column[Wait]{
-	text("OPERATION", wordKind, func(v *view, w *Wait) string {
+var waitColumns = slices.Concat(waitEvents, []column[source.Wait]{
+	null[source.Wait]("SPINS", "int unsigned"),
+	known("OBJECT_SCHEMA", nameKind, func(v *view, w *source.Wait) string { return v.objectPackage(w) }),
+	known("OBJECT_NAME", nameKind, func(v *view, w *source.Wait) string { return v.ObjectName(w.Function, w.Object, w.Inside) }),
+	null[source.Wait]("INDEX_NAME", nameKind),
+	known("OBJECT_TYPE", wordKind, func(v *view, w *source.Wait) string { return v.waitKind(w.Function).object }),
+	unsigned("OBJECT_INSTANCE_BEGIN", func(w *source.Wait) uint64 { return w.Object }),
+}, waitNesting[:2], []column[source.Wait]{
+	text("OPERATION", wordKind, func(v *view, w *source.Wait) string {
 		if w.Operation != 0 {
 			return w.Operation.Name()
 		}
 		return v.waitKind(w.Function).operation
 	}),
-	{columnHead{name: "NUMBER_OF_BYTES", kind: "bigint", null: true}, func(_ *view, w *Wait) value {
+	{columnHead{name: "NUMBER_OF_BYTES", kind: "bigint", null: true}, func(_ *view, w *source.Wait) value {
 		if n, ok := w.Operation.Bytes(); ok && !w.Inside {
 			return int64(n)
 		}
 		return nil
 	}},
-	null[Wait]("FLAGS", "int unsigned"),
-	moment("TIMER_RUNNABLE", func(w *Wait) (int64, bool) { return w.Runnable, w.Timed && !w.Inside && w.Runnable >= 0 }),
-	unsigned("ENDED_BY_THREAD_ID", func(w *Wait) uint64 { return w.Ender.Thread }),
-	known("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *Wait) string { return v.functionOr(w.Ender.Function, "") }),
-	unsigned("ENDED_BY_CALL", func(w *Wait) uint64 { return w.Ender.Call }),
+	null[source.Wait]("FLAGS", "int unsigned"),
+	moment("TIMER_RUNNABLE", func(w *source.Wait) (int64, bool) { return w.Runnable, w.Timed && !w.Inside && w.Runnable >= 0 }),
+	unsigned("ENDED_BY_THREAD_ID", func(w *source.Wait) uint64 { return w.Ender.Thread }),
+	known("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *source.Wait) string { return v.functionOr(w.Ender.Function, "") }),
+	unsigned("ENDED_BY_CALL", func(w *source.Wait) uint64 { return w.Ender.Call }),
 	waitNesting[2],
 	alias("EVENTS_WAITS_ID", waitEvents[1]),
 	alias("EVENTS_WAITS_NAME", waitEvents[3]),
@@ -166,14 +167,14 @@ var waitColumns = slices.Concat(waitEvents, []column[Wait]{
 })
 
 // waitSummaryColumns are those of MySQL, and how much of the time goroutines could run.
-func waitSummaryColumns(by ...column[Summary]) []column[Summary] {
+func waitSummaryColumns(by ...column[source.Summary]) []column[source.Summary] {
 	all := summaryColumns(by...)
-	return append(all[:slices.IndexFunc(all, func(c column[Summary]) bool { return c.name == "MAX_TIMER_WAIT" })+1],
-		number("SUM_TIMER_RUNNABLE", func(s *Summary) int64 { return s.Sum - s.Self }))
+	return append(all[:slices.IndexFunc(all, func(c column[source.Summary]) bool { return c.name == "MAX_TIMER_WAIT" })+1],
+		number("SUM_TIMER_RUNNABLE", func(s *source.Summary) int64 { return s.Sum - s.Self }))
 }
 
 // objectPackage returns the package of what a wait was for, "" if it is not known.
-func (v *view) objectPackage(w *Wait) string {
+func (v *view) objectPackage(w *source.Wait) string {
 	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
 		return ""
 	}
@@ -239,7 +240,7 @@ func (v *view) instances(table string) []instance {
 		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, v.LongWaits[i].Source, 0)
 	}
 	states := processlist(v)
-	told := map[uint64]*State{}
+	told := map[uint64]*source.State{}
 	for i := range states {
 		told[states[i].Thread] = &states[i]
 	}
@@ -262,11 +263,11 @@ func (v *view) instances(table string) []instance {
 		if current[s.Thread] {
 			continue // it may have gone on since then, but the tables of events have its wait
 		}
-		for _, object := range s.awaits() {
+		for _, object := range s.Awaits() {
 			add(s.Wait, object, s.Thread, s.Source, 1)
 		}
 	}
-	for _, s := range v.only(v.ByInstance(), waitClass) {
+	for _, s := range v.only(v.ByInstance(), source.WaitClass) {
 		add(s.Function, s.Object, 0, "", 0)
 	}
 	v.addHolders(table, seen)

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"modernc.org/sqlite/vtab"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // module is what SQLite calls to use the tables. CREATE VIRTUAL TABLE s.t USING ftrace(SESSION,
@@ -244,7 +246,7 @@ func (t *virtual) Delete(rowid int64) error {
 	}
 	part, row := t.session.statement.rows[tableKey{t.schema, t.table}].part(int(rowid))
 	p := t.session.pendingOf(part.v)
-	gone := part.rowset.row(row).(*Rule)
+	gone := part.rowset.row(row).(*source.Rule)
 	rules := p.rulesOf(*t.table.rules)
 	for i := range rules {
 		if rules[i] == *gone {

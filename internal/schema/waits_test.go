@@ -6,6 +6,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // newWaiting returns a process with kinds of waits, and with three threads. Thread 1 waits in a
@@ -13,19 +14,19 @@ import (
 func newWaiting() *fake {
 	f := newFake("app")
 	for i, name := range []string{"synch/mutex", "synch/rwlock/read", "synch/rwlock/write", "io/socket"} {
-		f.waits = append(f.waits, Function{Key: uint32(101 + i), Wait: true, Package: "wait", Name: name, Flags: Flags{Enabled: true, Timed: true}})
+		f.waits = append(f.waits, source.Function{Key: uint32(101 + i), Wait: true, Package: "wait", Name: name, Flags: source.Flags{Enabled: true, Timed: true}})
 	}
 	f.clock = 5e12
-	long := []Wait{
-		{Event: Event{Thread: 2, ID: 2, EndID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Start: 10, End: 30}, Runnable: 4, Object: 0x5000, Source: "/src/a.go:7", Ender: Ender{1, 1, 9}},
-		{Event: Event{Thread: 2, ID: 3, EndID: 3, Nesting: 1, Level: 1, Function: 104, Timed: true, Start: 40, End: 41}, Runnable: -1, Object: 7},
+	long := []source.Wait{
+		{Event: source.Event{Thread: 2, ID: 2, EndID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Start: 10, End: 30}, Runnable: 4, Object: 0x5000, Source: "/src/a.go:7", Ender: source.Ender{Thread: 1, Function: 1, Call: 9}},
+		{Event: source.Event{Thread: 2, ID: 3, EndID: 3, Nesting: 1, Level: 1, Function: 104, Timed: true, Start: 40, End: 41}, Runnable: -1, Object: 7},
 	}
 	f.longWaits = long
-	f.threads[1] = &Thread{ID: 1, Current: []Call{{Event: Event{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}}},
-		Waiting: &Wait{Event: Event{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Inside: true, Start: 2e12}, Runnable: -1, Object: 0x5000}}
-	f.threads[2] = &Thread{ID: 2, Waits: long}
-	f.threads[3] = &Thread{ID: 3}
-	f.global[101] = &Summary{Function: 101, Count: 1, Timed: 1, Sum: 20, Min: 20, Max: 20, Self: 20, Buckets: make([]uint64, 64)}
+	f.threads[1] = &source.Thread{ID: 1, Current: []source.Call{{Event: source.Event{Thread: 1, ID: 1, Function: 1, Inside: true, Timed: true, Start: 5}}},
+		Waiting: &source.Wait{Event: source.Event{Thread: 1, ID: 2, Nesting: 1, Level: 1, Function: 101, Timed: true, Inside: true, Start: 2e12}, Runnable: -1, Object: 0x5000}}
+	f.threads[2] = &source.Thread{ID: 2, Waits: long}
+	f.threads[3] = &source.Thread{ID: 3}
+	f.global[101] = &source.Summary{Function: 101, Count: 1, Timed: 1, Sum: 20, Min: 20, Max: 20, Self: 20, Buckets: make([]uint64, 64)}
 	f.global[101].Buckets[5] = 1
 	return f
 }
@@ -82,12 +83,12 @@ func TestSeedWaits(t *testing.T) {
 	if f.timer != "MILLISECOND" {
 		t.Errorf("the timer: %s", f.timer)
 	}
-	change("UPDATE SETUP_CONSUMERS SET ENABLED='No' WHERE NAME<>'EVENTS_WAITS';", int64(len(consumerNames)-3))
-	if in := f.consumers.InForce(); in&^(GlobalInstrumentation|ThreadInstrumentation) != WaitCurrent {
+	change("UPDATE SETUP_CONSUMERS SET ENABLED='No' WHERE NAME<>'EVENTS_WAITS';", int64(len(source.ConsumerNames)-3))
+	if in := f.consumers.InForce(); in&^(source.GlobalInstrumentation|source.ThreadInstrumentation) != source.WaitCurrent {
 		t.Errorf("in force is not events_waits_current alone: %b", in)
 	}
 	change("UPDATE SETUP_CONSUMERS SET ENABLED='YES' WHERE NAME='EVENTS_WAITS_HISTORY'", 1)
-	if f.consumers.InForce()&WaitHistory == 0 {
+	if f.consumers.InForce()&source.WaitHistory == 0 {
 		t.Error("events_waits_history is off")
 	}
 	ask(t, s, "TRUNCATE TABLE PERFORMANCE_SCHEMA.EVENTS_WAITS_HISTORY;")
@@ -105,8 +106,8 @@ func TestSeedWaits(t *testing.T) {
 // waiting threads, though the thread has gone on since.
 func TestInstancesOfSnapshot(t *testing.T) {
 	f := newWaiting()
-	f.states = func() ([]State, error) {
-		return []State{{Thread: 1, Since: -1}, {Thread: 3, Wait: 101, Object: 0x5000, Since: -1}}, nil
+	f.states = func() ([]source.State, error) {
+		return []source.State{{Thread: 1, Since: -1}, {Thread: 3, Wait: 101, Object: 0x5000, Since: -1}}, nil
 	}
 	query := "SELECT i.WAITING_THREADS FROM events_waits_current w JOIN mutex_instances i USING (OBJECT_INSTANCE_BEGIN) WHERE w.THREAD_ID = 1"
 	if got := ask(t, open(t, f), query); got != "2\n" {
@@ -128,8 +129,8 @@ func TestMutexWithin(t *testing.T) {
 		{103, 0x6000, "wait/synch/mutex|NULL\n1\nwait/synch/mutex main.mu\n"},
 	} {
 		f := newWaiting()
-		f.states = func() ([]State, error) {
-			return []State{{Thread: 1, Wait: test.kind, Object: test.object, Source: "/src/b.go:9", Since: 2e12}}, nil
+		f.states = func() ([]source.State, error) {
+			return []source.State{{Thread: 1, Wait: test.kind, Object: test.object, Source: "/src/b.go:9", Since: 2e12}}, nil
 		}
 		s, got := open(t, f), ""
 		for q := range strings.SplitSeq(query, "; ") {
@@ -144,12 +145,12 @@ func TestMutexWithin(t *testing.T) {
 // TestWaitsByObject: what has the same name is one row, for each kind of waits.
 func TestWaitsByObject(t *testing.T) {
 	f := newWaiting()
-	f.waits = append(f.waits, Function{Key: 105, Wait: true, Package: "wait", Name: "io/file/read", Flags: Flags{Enabled: true, Timed: true}})
+	f.waits = append(f.waits, source.Function{Key: 105, Wait: true, Package: "wait", Name: "io/file/read", Flags: source.Flags{Enabled: true, Timed: true}})
 	f.fileName = func(object uint64) string { return "/tmp/x" }
-	sum := func(function uint32, object, count uint64, total, most int64) Summary {
-		return Summary{Function: function, Object: object, Count: count, Timed: count, Sum: total, Max: most}
+	sum := func(function uint32, object, count uint64, total, most int64) source.Summary {
+		return source.Summary{Function: function, Object: object, Count: count, Timed: count, Sum: total, Max: most}
 	}
-	f.byObject = []Summary{sum(1, 0x9000, 5, 5, 5), sum(101, 0x5000, 2, 30e6, 20e6), sum(101, 0x6000, 1, 3e6, 3e6), sum(103, 0x5000, 1, 1e6, 1e6), sum(105, 1<<format.ObjectFile|5, 1, 4e6, 4e6), sum(105, 2<<format.ObjectFile|6, 3, 44e6, 30e6)}
+	f.byObject = []source.Summary{sum(1, 0x9000, 5, 5, 5), sum(101, 0x5000, 2, 30e6, 20e6), sum(101, 0x6000, 1, 3e6, 3e6), sum(103, 0x5000, 1, 1e6, 1e6), sum(105, 1<<format.ObjectFile|5, 1, 4e6, 4e6), sum(105, 2<<format.ObjectFile|6, 3, 44e6, 30e6)}
 	want := `/tmp/x|wait/io/file/read|2|4|48.00 us|12.00 us|30.00 us
 main.mu|wait/synch/mutex|1|2|30.00 us|15.00 us|20.00 us
 NULL|wait/synch/mutex|1|1|3.00 us|3.00 us|3.00 us
@@ -164,7 +165,7 @@ main.mu|wait/synch/rwlock/write|1|1|1.00 us|1.00 us|1.00 us
 func TestFiles(t *testing.T) {
 	f := newFake("app")
 	for i, name := range []string{"synch/mutex", "io/file/read", "io/file/write", "io/file/misc", "io/pipe/read", "io/socket/read", "io/socket/write", "io/socket/misc"} {
-		f.waits = append(f.waits, Function{Key: uint32(101 + i), Wait: true, Package: "wait", Name: name, Flags: Flags{Enabled: true, Timed: true}})
+		f.waits = append(f.waits, source.Function{Key: uint32(101 + i), Wait: true, Package: "wait", Name: name, Flags: source.Flags{Enabled: true, Timed: true}})
 	}
 	const file, socket, listener = 1<<format.ObjectFile | 5, 2<<format.ObjectFile | 6, 3<<format.ObjectFile | 7
 	f.fileName = func(object uint64) string {
@@ -173,20 +174,20 @@ func TestFiles(t *testing.T) {
 	done := func(operation, bytes uint64) recording.Operation {
 		return recording.Operation(operation | bytes<<format.OperationBytes)
 	}
-	f.longWaits = []Wait{
-		{Event: Event{Thread: 2, ID: 2, EndID: 2, Function: 102, Timed: true, Start: 10, End: 30}, Runnable: -1, Object: file, Operation: done(format.OperationRead, 100)},
-		{Event: Event{Thread: 2, ID: 3, EndID: 3, Function: 104, Timed: true, Start: 40, End: 41}, Runnable: -1, Object: file, Operation: done(format.OperationSync, 0)},
-		{Event: Event{Thread: 3, ID: 4, EndID: 4, Function: 107, Timed: true, Start: 50, End: 57}, Runnable: -1, Object: socket, Operation: done(format.OperationSend, 0)},
-		{Event: Event{Thread: 3, ID: 5, EndID: 5, Function: 106, Timed: true, Start: 60, End: 61}, Runnable: -1, Object: 9},
+	f.longWaits = []source.Wait{
+		{Event: source.Event{Thread: 2, ID: 2, EndID: 2, Function: 102, Timed: true, Start: 10, End: 30}, Runnable: -1, Object: file, Operation: done(format.OperationRead, 100)},
+		{Event: source.Event{Thread: 2, ID: 3, EndID: 3, Function: 104, Timed: true, Start: 40, End: 41}, Runnable: -1, Object: file, Operation: done(format.OperationSync, 0)},
+		{Event: source.Event{Thread: 3, ID: 4, EndID: 4, Function: 107, Timed: true, Start: 50, End: 57}, Runnable: -1, Object: socket, Operation: done(format.OperationSend, 0)},
+		{Event: source.Event{Thread: 3, ID: 5, EndID: 5, Function: 106, Timed: true, Start: 60, End: 61}, Runnable: -1, Object: 9},
 	}
-	f.threads[1] = &Thread{ID: 1, Waiting: &Wait{Event: Event{Thread: 1, ID: 2, Function: 108, Timed: true, Inside: true, Start: 2}, Object: listener, Operation: done(format.OperationAccept, 0)}}
-	sum := func(function uint32, object, count, bytes uint64, least, most int64) Summary {
-		return Summary{Function: function, Object: object, Count: count, Timed: count, Sum: least + most, Min: least, Max: most, Bytes: bytes}
+	f.threads[1] = &source.Thread{ID: 1, Waiting: &source.Wait{Event: source.Event{Thread: 1, ID: 2, Function: 108, Timed: true, Inside: true, Start: 2}, Object: listener, Operation: done(format.OperationAccept, 0)}}
+	sum := func(function uint32, object, count, bytes uint64, least, most int64) source.Summary {
+		return source.Summary{Function: function, Object: object, Count: count, Timed: count, Sum: least + most, Min: least, Max: most, Bytes: bytes}
 	}
-	for _, s := range []Summary{sum(102, 0, 2, 300, 5, 9), sum(103, 0, 2, 7, 3, 4), sum(104, 0, 2, 0, 1, 2), sum(106, 0, 2, 40, 6, 8)} {
+	for _, s := range []source.Summary{sum(102, 0, 2, 300, 5, 9), sum(103, 0, 2, 7, 3, 4), sum(104, 0, 2, 0, 1, 2), sum(106, 0, 2, 40, 6, 8)} {
 		f.global[s.Function] = &s
 	}
-	f.byObject = []Summary{sum(101, 0x5000, 2, 0, 1, 1), sum(102, file, 2, 300, 5, 9), sum(103, file+1, 2, 7, 3, 4), sum(106, socket, 2, 40, 6, 8)}
+	f.byObject = []source.Summary{sum(101, 0x5000, 2, 0, 1, 1), sum(102, file, 2, 300, 5, 9), sum(103, file+1, 2, 7, 3, 4), sum(106, socket, 2, 40, 6, 8)}
 	s := open(t, f)
 	for query, want := range map[string]string{
 		"SELECT EVENT_NAME, OBJECT_TYPE, OBJECT_NAME, OPERATION, NUMBER_OF_BYTES FROM events_waits_history_long":                                              "wait/io/file/read|FILE|/tmp/x|read|100\nwait/io/file/misc|FILE|/tmp/x|sync|NULL\nwait/io/socket/write|SOCKET|tcp 127.0.0.1:80->[::1]:4000|send|0\nwait/io/socket/read|SOCKET|fd 9|poll|NULL\n",

@@ -19,18 +19,19 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // process is a source with so many functions, whose flags can be set.
 type process struct {
 	mu        sync.Mutex
-	functions []schema.Function
+	functions []source.Function
 }
 
 func newProcess(n int) *process {
 	p := &process{}
 	for i := range n {
-		p.functions = append(p.functions, schema.Function{Key: uint32(i + 1), Package: "main", Name: fmt.Sprintf("f%d", i), File: "main.go", Line: i})
+		p.functions = append(p.functions, source.Function{Key: uint32(i + 1), Package: "main", Name: fmt.Sprintf("f%d", i), File: "main.go", Line: i})
 	}
 	return p
 }
@@ -38,14 +39,14 @@ func newProcess(n int) *process {
 func (p *process) Name() string { return "1" }
 func (p *process) Alive() bool  { return true }
 
-func (p *process) Snapshot(live.Contents) (*schema.Snapshot, error) {
+func (p *process) Snapshot(live.Contents) (*source.Snapshot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	none := func() []schema.Summary { return nil }
-	return &schema.Snapshot{Functions: append([]schema.Function{}, p.functions...), ByThread: none, ByCaller: none, ByInstance: none}, nil
+	none := func() []source.Summary { return nil }
+	return &source.Snapshot{Functions: append([]source.Function{}, p.functions...), ByThread: none, ByCaller: none, ByInstance: none}, nil
 }
 
-func (p *process) SetInstruments(changes map[uint32]schema.Flags) error {
+func (p *process) SetInstruments(changes map[uint32]source.Flags) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for key, flags := range changes {
@@ -54,15 +55,15 @@ func (p *process) SetInstruments(changes map[uint32]schema.Flags) error {
 	return nil
 }
 
-func (p *process) Timers() ([]schema.Timer, error)               { return nil, nil }
-func (p *process) SetThreads(map[uint64]bool) error              { return schema.ErrReadOnly }
-func (p *process) SetConsumers(schema.Consumers) error           { return schema.ErrReadOnly }
-func (p *process) Want(schema.Consumers) error                   { return schema.ErrReadOnly }
-func (p *process) Look(map[uint32]bool) error                    { return schema.ErrReadOnly }
-func (p *process) SetTimer(string) error                         { return schema.ErrReadOnly }
-func (p *process) SetBudget(int) error                           { return schema.ErrReadOnly }
-func (p *process) SetRules(schema.RuleKind, []schema.Rule) error { return schema.ErrReadOnly }
-func (p *process) Truncate(schema.Part) error                    { return schema.ErrReadOnly }
+func (p *process) Timers() ([]source.Timer, error)               { return nil, nil }
+func (p *process) SetThreads(map[uint64]bool) error              { return source.ErrReadOnly }
+func (p *process) SetConsumers(source.Consumers) error           { return source.ErrReadOnly }
+func (p *process) Want(source.Consumers) error                   { return source.ErrReadOnly }
+func (p *process) Look(map[uint32]bool) error                    { return source.ErrReadOnly }
+func (p *process) SetTimer(string) error                         { return source.ErrReadOnly }
+func (p *process) SetBudget(int) error                           { return source.ErrReadOnly }
+func (p *process) SetRules(source.RuleKind, []source.Rule) error { return source.ErrReadOnly }
+func (p *process) Truncate(source.Part) error                    { return source.ErrReadOnly }
 func (p *process) Close() error                                  { return nil }
 
 // deep lets recursions of a catalog's sessions go on for ever.

@@ -20,6 +20,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // collector collects the metrics of a catalog's sources.
@@ -30,24 +31,24 @@ type collector struct {
 	warn    io.Writer
 
 	mu    sync.Mutex
-	looks map[schema.Source]*schema.Looks
+	looks map[source.Source]*source.Looks
 	said  map[string]bool // what warn was told
 }
 
 func newCollector(catalog *schema.Catalog, o Options, warn io.Writer) *collector {
-	c := &collector{catalog: catalog, budget: o.Budget, warn: warn, looks: map[schema.Source]*schema.Looks{}, said: map[string]bool{}}
+	c := &collector{catalog: catalog, budget: o.Budget, warn: warn, looks: map[source.Source]*source.Looks{}, said: map[string]bool{}}
 	c.rules, _, _ = rule.Parse(o.Rules) // whoever gives them has checked them
 	return c
 }
 
 // sources returns the sources that there are now: one of a process, though it may be in the catalog
 // by its number and by its name.
-func (c *collector) sources() []schema.Source {
+func (c *collector) sources() []source.Source {
 	if c.catalog.Find != nil {
 		c.catalog.Find()
 	}
 	known := map[string]bool{}
-	return slices.DeleteFunc(c.catalog.Sources(), func(s schema.Source) bool {
+	return slices.DeleteFunc(c.catalog.Sources(), func(s source.Source) bool {
 		again := known[s.Name()] && s.Alive()
 		known[s.Name()] = true
 		return again
@@ -56,7 +57,7 @@ func (c *collector) sources() []schema.Source {
 
 // ended reports whether there is nothing to be exported any more, nor may there be.
 func (c *collector) ended() bool {
-	return c.catalog.Find == nil && !c.catalog.Recorded() && !slices.ContainsFunc(c.sources(), schema.Source.Alive)
+	return c.catalog.Find == nil && !c.catalog.Recorded() && !slices.ContainsFunc(c.sources(), source.Source.Alive)
 }
 
 // check lets what the rules match be counted in processes that are new, and no longer what is
@@ -68,11 +69,11 @@ func (c *collector) check() (pause time.Duration) {
 	}
 	sources := c.sources()
 	c.mu.Lock()
-	maps.DeleteFunc(c.looks, func(s schema.Source, _ *schema.Looks) bool { return !slices.Contains(sources, s) })
+	maps.DeleteFunc(c.looks, func(s source.Source, _ *source.Looks) bool { return !slices.Contains(sources, s) })
 	c.mu.Unlock()
 	for _, s := range sources {
 		if snap, err := s.Snapshot(live.SumsByFunction); err == nil && c.look(s, snap) {
-			pause = schema.Soon
+			pause = source.Soon
 		}
 	}
 	return pause
@@ -80,7 +81,7 @@ func (c *collector) check() (pause time.Duration) {
 
 // look lets what the rules match be counted in a process, and reports whether that changed
 // anything.
-func (c *collector) look(s schema.Source, snap *schema.Snapshot) (changed bool) {
+func (c *collector) look(s source.Source, snap *source.Snapshot) (changed bool) {
 	if len(c.rules) == 0 || !s.Alive() {
 		return false
 	}
@@ -88,9 +89,9 @@ func (c *collector) look(s schema.Source, snap *schema.Snapshot) (changed bool) 
 	defer c.mu.Unlock()
 	l := c.looks[s]
 	if l == nil {
-		l = &schema.Looks{Budget: c.budget}
+		l = &source.Looks{Budget: c.budget}
 		c.looks[s] = l
-		if err := s.Want(schema.SummaryGlobal | schema.WaitSummaryGlobal); err != nil {
+		if err := s.Want(source.SummaryGlobal | source.WaitSummaryGlobal); err != nil {
 			c.tell(s, err)
 		}
 	}
@@ -107,13 +108,13 @@ func (c *collector) look(s schema.Source, snap *schema.Snapshot) (changed bool) 
 }
 
 // wanted reports whether the rules match a function that is not counted anyway.
-func (c *collector) wanted(f *schema.Function) bool {
+func (c *collector) wanted(f *source.Function) bool {
 	i := rule.Decide(c.rules, &rule.Func{Wait: f.Wait, Span: f.Span, Package: f.Package, ImportPath: f.Package, Name: f.Name, File: f.File, Line: f.Line})
 	return i >= 0 && c.rules[i].Detail != rule.Off && !f.Enabled
 }
 
 // tooOften returns what is left alone in a process because it is called too often.
-func (c *collector) tooOften(s schema.Source, snap *schema.Snapshot) (left map[uint32]bool) {
+func (c *collector) tooOften(s source.Source, snap *source.Snapshot) (left map[uint32]bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	left = map[uint32]bool{}
@@ -126,9 +127,9 @@ func (c *collector) tooOften(s schema.Source, snap *schema.Snapshot) (left map[u
 }
 
 // tell tells warn what failed, once.
-func (c *collector) tell(s schema.Source, err error) {
+func (c *collector) tell(s source.Source, err error) {
 	text := fmt.Sprintf("ftrace: exporter: process %s: %v\n", s.Name(), err)
-	if errors.Is(err, schema.ErrGone) || c.said[text] {
+	if errors.Is(err, source.ErrGone) || c.said[text] {
 		return
 	}
 	c.said[text] = true
@@ -206,11 +207,11 @@ var (
 // process sends the metrics of a process.
 type process struct {
 	to     chan<- prometheus.Metric
-	snap   *schema.Snapshot
+	snap   *source.Snapshot
 	left   map[uint32]bool // what is not counted any more
 	labels []string
 	alive  bool
-	traced map[uint32]map[float64]*schema.Span // the last requests that are in a trace, by kind and bound
+	traced map[uint32]map[float64]*source.Span // the last requests that are in a trace, by kind and bound
 }
 
 func (p *process) values(more []string) []string { return append(slices.Clip(p.labels), more...) }
@@ -257,7 +258,7 @@ func (p *process) send() {
 }
 
 // summary sends the metrics of a function, or of a kind of events.
-func (p *process) summary(c *class, s *schema.Summary, labels ...string) {
+func (p *process) summary(c *class, s *source.Summary, labels ...string) {
 	p.value(c.calls, float64(s.Count), labels...)
 	if s.Timed > 0 {
 		p.to <- p.histogram(c.times, s, labels)
@@ -304,7 +305,7 @@ func (h histogram) Write(to *dto.Metric) error {
 
 // findTraced finds the last request in a trace of each kind, for each bucket of its histogram.
 func (p *process) findTraced() {
-	p.traced = map[uint32]map[float64]*schema.Span{}
+	p.traced = map[uint32]map[float64]*source.Span{}
 	for i := range p.snap.Spans {
 		s := &p.snap.Spans[i]
 		at, _ := slices.BinarySearch(bounds, seconds(s.End-s.Start))
@@ -313,7 +314,7 @@ func (p *process) findTraced() {
 		}
 		of := p.traced[s.Function]
 		if of == nil {
-			of = map[float64]*schema.Span{}
+			of = map[float64]*source.Span{}
 			p.traced[s.Function] = of
 		}
 		if last := of[bounds[at]]; last == nil || last.End < s.End {
@@ -344,7 +345,7 @@ func (p *process) exemplars(kind uint32) map[float64]*dto.Exemplar {
 
 // histogram returns how long calls took. A bucket of the process's becomes one of a histogram as a
 // whole, that which has its middle: else counts could decrease.
-func (p *process) histogram(f family, s *schema.Summary, labels []string) prometheus.Metric {
+func (p *process) histogram(f family, s *source.Summary, labels []string) prometheus.Metric {
 	values, count, zero := p.values(labels), uint64(0), uint64(0)
 	native, classic := map[int]int64{}, map[float64]uint64{}
 	if s.Buckets != nil {

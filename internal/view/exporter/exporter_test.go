@@ -22,24 +22,25 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // A process in which nothing happens by itself.
 type fakeSource struct {
-	schema.Source
+	source.Source
 	name   string
-	snap   *schema.Snapshot
+	snap   *source.Snapshot
 	fails  error
 	refuse error // what Look returns
 	looked map[uint32]bool
-	wanted schema.Consumers
+	wanted source.Consumers
 }
 
 func (s *fakeSource) Name() string                                     { return s.name }
-func (s *fakeSource) Alive() bool                                      { return !errors.Is(s.fails, schema.ErrGone) }
+func (s *fakeSource) Alive() bool                                      { return !errors.Is(s.fails, source.ErrGone) }
 func (s *fakeSource) Close() error                                     { return nil }
-func (s *fakeSource) Snapshot(live.Contents) (*schema.Snapshot, error) { return s.snap, s.fails }
-func (s *fakeSource) Want(c schema.Consumers) error                    { s.wanted |= c; return nil }
+func (s *fakeSource) Snapshot(live.Contents) (*source.Snapshot, error) { return s.snap, s.fails }
+func (s *fakeSource) Want(c source.Consumers) error                    { s.wanted |= c; return nil }
 func (s *fakeSource) Look(changes map[uint32]bool) error {
 	if s.refuse == nil {
 		maps.Copy(s.looked, changes)
@@ -49,14 +50,14 @@ func (s *fakeSource) Look(changes map[uint32]bool) error {
 
 // served returns a source of one moment, with a function of each kind.
 func served() *fakeSource {
-	snap := &schema.Snapshot{
-		Process:   schema.Process{PID: 42, Executable: "/usr/bin/shop", Release: "go1.26.8", Start: time.Unix(1e9, 0)},
-		Functions: []schema.Function{{Key: 1, Package: "main", Name: "(*Shop).price\xff"}, {Key: 2, Package: "main", Name: "hash"}, {Key: 3, Package: "main", Name: "never"}},
-		Waits:     []schema.Function{{Key: 4, Wait: true, Package: "wait", Name: "io/socket/read"}},
-		Kinds:     []schema.Function{{Key: 5, Span: true, Package: "stage", Name: "http/server/GET /"}, {Key: 6, Span: true, Package: "statement", Name: "sql/select"}},
-		Probes:    []schema.Function{{Key: 7, Probe: true, Package: "tcp", Name: "send"}},
+	snap := &source.Snapshot{
+		Process:   source.Process{PID: 42, Executable: "/usr/bin/shop", Release: "go1.26.8", Start: time.Unix(1e9, 0)},
+		Functions: []source.Function{{Key: 1, Package: "main", Name: "(*Shop).price\xff"}, {Key: 2, Package: "main", Name: "hash"}, {Key: 3, Package: "main", Name: "never"}},
+		Waits:     []source.Function{{Key: 4, Wait: true, Package: "wait", Name: "io/socket/read"}},
+		Kinds:     []source.Function{{Key: 5, Span: true, Package: "stage", Name: "http/server/GET /"}, {Key: 6, Span: true, Package: "statement", Name: "sql/select"}},
+		Probes:    []source.Function{{Key: 7, Probe: true, Package: "tcp", Name: "send"}},
 		Running:   3,
-		Lost:      []schema.Counter{{Name: "records_lost", Value: 5}},
+		Lost:      []source.Counter{{Name: "records_lost", Value: 5}},
 	}
 	const ns = 1000
 	for i := range snap.Buckets {
@@ -64,7 +65,7 @@ func served() *fakeSource {
 	}
 	snap.Buckets[0] = 0 // shorter than the timer's tick
 	buckets := []uint64{0: 2, 21: 6, 22: 1}
-	snap.Global = []schema.Summary{
+	snap.Global = []source.Summary{
 		{Function: 1, Count: 10, Timed: 9, Sum: 12e9, Self: 1e9, Errors: 3, Panics: 1, Buckets: buckets},
 		{Function: 2, Count: 1000, Timed: 0},
 		{Function: 3},
@@ -76,7 +77,7 @@ func served() *fakeSource {
 	return &fakeSource{name: "42", snap: snap, looked: map[uint32]bool{}}
 }
 
-func collectorOf(t *testing.T, s schema.Source, o Options) (*collector, *prometheus.Registry) {
+func collectorOf(t *testing.T, s source.Source, o Options) (*collector, *prometheus.Registry) {
 	t.Helper()
 	catalog := &schema.Catalog{}
 	catalog.Add(s)
@@ -180,13 +181,13 @@ func TestExemplars(t *testing.T) {
 	const trace, ms = "4bf92f3577b34da6a3ce929d0e0e4736", 1e9
 	s := served()
 	s.snap.Now = 2000 * ms
-	s.snap.Spans = []schema.Span{
-		{Event: schema.Event{Function: 5, Timed: true, Start: 100 * ms, End: 1100 * ms}, Trace: trace + "-00000000000000a1"},
-		{Event: schema.Event{Function: 5, Timed: true, Start: 200 * ms, End: 1200 * ms}, Trace: trace + "-00000000000000a2"},
-		{Event: schema.Event{Function: 5, Timed: true, Start: 300 * ms, End: 301 * ms}, Trace: trace + "-00000000000000a3"},
-		{Event: schema.Event{Function: 5, Timed: true, Start: 300 * ms, End: 1300 * ms}},
-		{Event: schema.Event{Function: 5, Timed: true, Start: 400 * ms, Inside: true}, Trace: trace + "-00000000000000a4"},
-		{Event: schema.Event{Function: 5, Timed: true, Start: 1 * ms, End: 80000 * ms}, Trace: trace + "-00000000000000a5"}, // above all bounds
+	s.snap.Spans = []source.Span{
+		{Event: source.Event{Function: 5, Timed: true, Start: 100 * ms, End: 1100 * ms}, Trace: trace + "-00000000000000a1"},
+		{Event: source.Event{Function: 5, Timed: true, Start: 200 * ms, End: 1200 * ms}, Trace: trace + "-00000000000000a2"},
+		{Event: source.Event{Function: 5, Timed: true, Start: 300 * ms, End: 301 * ms}, Trace: trace + "-00000000000000a3"},
+		{Event: source.Event{Function: 5, Timed: true, Start: 300 * ms, End: 1300 * ms}},
+		{Event: source.Event{Function: 5, Timed: true, Start: 400 * ms, Inside: true}, Trace: trace + "-00000000000000a4"},
+		{Event: source.Event{Function: 5, Timed: true, Start: 1 * ms, End: 80000 * ms}, Trace: trace + "-00000000000000a5"}, // above all bounds
 	}
 	_, registry := collectorOf(t, s, Options{})
 	answer := httptest.NewRecorder()
@@ -227,17 +228,17 @@ func TestLook(t *testing.T) {
 	s := served()
 	s.snap.Functions[0].Enabled = true
 	c, registry := collectorOf(t, s, Options{Rules: "main.*;!main.never;wait/io/*", Budget: 100})
-	if pause := c.check(); pause != schema.Soon {
+	if pause := c.check(); pause != source.Soon {
 		t.Errorf("after a change it checks again in %v", pause)
 	}
 	if want := map[uint32]bool{2: true, 4: true}; !maps.Equal(s.looked, want) {
 		t.Errorf("it looks at %v, not %v", s.looked, want)
 	}
-	if s.wanted != schema.SummaryGlobal|schema.WaitSummaryGlobal {
+	if s.wanted != source.SummaryGlobal|source.WaitSummaryGlobal {
 		t.Errorf("it wants %b", s.wanted)
 	}
 	s.snap.Global[1].Count += 1e9
-	s.snap.Now += schema.Picoseconds(time.Second)
+	s.snap.Now += source.Picoseconds(time.Second)
 	if c.check(); s.looked[2] || !s.looked[4] {
 		t.Errorf("it looks at %v", s.looked)
 	}
@@ -284,9 +285,9 @@ func TestRefused(t *testing.T) {
 func TestGone(t *testing.T) {
 	good, bad, ended := served(), served(), served()
 	good.name, ended.name = "43", "44"
-	bad.fails, ended.fails = errors.New("it does not answer"), schema.ErrGone
+	bad.fails, ended.fails = errors.New("it does not answer"), source.ErrGone
 	catalog, warn := &schema.Catalog{}, &bytes.Buffer{}
-	for _, s := range []schema.Source{bad, good, ended} {
+	for _, s := range []source.Source{bad, good, ended} {
 		catalog.Add(s)
 	}
 	c := newCollector(catalog, Options{}, warn)

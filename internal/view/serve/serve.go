@@ -24,6 +24,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
 )
 
@@ -187,7 +188,7 @@ func untilEnded(ctx context.Context, catalog *schema.Catalog, warn io.Writer) {
 		return
 	}
 	for ctx.Err() == nil {
-		alive := slices.ContainsFunc(catalog.Sources(), func(s schema.Source) bool { return s.Alive() })
+		alive := slices.ContainsFunc(catalog.Sources(), func(s source.Source) bool { return s.Alive() })
 		if !alive {
 			fmt.Fprintln(warn, "ftrace: serve: the process has ended")
 			return

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
@@ -148,7 +149,7 @@ func TestTLS(t *testing.T) {
 
 // process is a source that can end.
 type process struct {
-	schema.Source
+	source.Source
 	ended *atomic.Bool
 }
 
@@ -230,15 +231,15 @@ func TestRun(t *testing.T) {
 
 // TestSignal: a recording does not end, nor do clients; SIGTERM ends all within a second.
 func TestSignal(t *testing.T) {
-	source, err := schema.OpenRecording(filepath.Join(testenv.Root(t), "testdata", "recordings", "workers"), schema.RecordingOptions{})
+	recorded, err := source.OpenRecording(filepath.Join(testenv.Root(t), "testdata", "recordings", "workers"), source.RecordingOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	catalog := &schema.Catalog{}
-	if _, err := catalog.AddSchema("workers", source); err != nil {
+	if _, err := catalog.AddSchema("workers", recorded); err != nil {
 		t.Fatal(err)
 	}
-	catalog.Add(source)
+	catalog.Add(recorded)
 	s := start(t, Options{Open: true}, catalog)
 	for range 2 {
 		s.said.ReadString('\n')

@@ -11,13 +11,14 @@ import (
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
 // workers is a catalog with testdata/recordings/workers.
 func workers(t *testing.T) *schema.Catalog {
 	t.Helper()
-	s, err := schema.OpenRecording(filepath.Join(testenv.Root(t), "testdata", "recordings", "workers"), schema.RecordingOptions{})
+	s, err := source.OpenRecording(filepath.Join(testenv.Root(t), "testdata", "recordings", "workers"), source.RecordingOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

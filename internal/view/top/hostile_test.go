@@ -9,12 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // named is a source of that name.
 type named struct {
-	schema.Source
+	source.Source
 	name string
 }
 
@@ -26,10 +26,10 @@ func (n named) Alive() bool { return true }
 // a terminal, and no more lines than the window.
 func TestHostile(t *testing.T) {
 	const hostile = "x\x1b[2J\x9b31m\u202e\u2066\u009b\a\b\r\ny"
-	snap := &schema.Snapshot{
-		Functions: []schema.Function{{Key: 1, Package: hostile, Name: hostile}, {Key: 2, Package: "main", Name: "main"}},
-		Global:    []schema.Summary{{Function: 1, Count: 5}},
-		ByCaller:  func() []schema.Summary { return []schema.Summary{{Function: 2, Caller: 1, Count: 5}} },
+	snap := &source.Snapshot{
+		Functions: []source.Function{{Key: 1, Package: hostile, Name: hostile}, {Key: 2, Package: "main", Name: "main"}},
+		Global:    []source.Summary{{Function: 1, Count: 5}},
+		ByCaller:  func() []source.Summary { return []source.Summary{{Function: 2, Caller: 1, Count: 5}} },
 	}
 	snap.Process.Args = []string{hostile, hostile}
 	m := &model{source: named{name: hostile}, width: 200, height: 12}

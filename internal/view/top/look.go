@@ -6,17 +6,17 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // looks are the functions that are counted because they are shown, where nothing is turned on, and
 // the kinds of waits while it is shown how times divide.
 type looks struct {
-	schema.Looks
+	source.Looks
 	may       bool // it may look at something
 	functions bool // it looks at functions, since nothing was turned on when top began
 	begun     bool
-	wants     schema.Consumers // that it asked for last
+	wants     source.Consumers // that it asked for last
 }
 
 type lookedAt struct{ err error }
@@ -29,21 +29,21 @@ func (l *looks) leave(function uint32) {
 }
 
 // ofWaits are the consumers that know how times divide.
-const ofWaits = schema.SummaryGlobal | schema.Current | schema.WaitSummaryGlobal | schema.WaitSummaryByCaller | schema.WaitCurrent
+const ofWaits = source.SummaryGlobal | source.Current | source.WaitSummaryGlobal | source.WaitSummaryByCaller | source.WaitCurrent
 
 // lookAt has the functions that are shown counted, within the budget, and waits if they are shown.
 // It returns nil if nothing changes.
-func (m *model) lookAt(snap *schema.Snapshot) tea.Cmd {
+func (m *model) lookAt(snap *source.Snapshot) tea.Cmd {
 	l := &m.look
 	if !l.begun {
 		l.begun = true
 		l.may = l.Budget > 0 && m.source.Alive()
-		l.functions = l.may && !slices.ContainsFunc(snap.Functions, func(f schema.Function) bool { return f.Enabled })
+		l.functions = l.may && !slices.ContainsFunc(snap.Functions, func(f source.Function) bool { return f.Enabled })
 	}
 	if !l.may {
 		return nil
 	}
-	changes := l.Choose(snap, func(f *schema.Function) bool {
+	changes := l.Choose(snap, func(f *source.Function) bool {
 		switch {
 		case f.Wait:
 			return m.waits
@@ -67,10 +67,10 @@ func (m *model) lookAt(snap *schema.Snapshot) tea.Cmd {
 }
 
 // wanted returns the consumers that are needed.
-func (m *model) wanted() schema.Consumers {
+func (m *model) wanted() source.Consumers {
 	wants := m.wants
 	if m.look.Any() {
-		wants |= schema.SummaryGlobal
+		wants |= source.SummaryGlobal
 	}
 	if m.waits && m.look.may {
 		wants |= ofWaits

@@ -1,7 +1,7 @@
 // Package top shows the functions of a running program, or of a recording, as a table that goes on
 // changing.
 //
-// It takes snapshots of a source of package schema, without SQL, and keys from the terminal, and
+// It takes snapshots of a process by package source, without SQL, and keys from the terminal, and
 // draws on that terminal; by key it turns functions on and off in the program. Where nothing is on,
 // it looks at what it shows, within a budget, and no longer than it is open. cmd/ftrace calls it.
 // Each line that it draws passes package escape, since the terminal is written by a library. It
@@ -19,7 +19,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // Options are what is shown first.
@@ -33,7 +33,7 @@ type Options struct {
 
 // Columns returns the names of the columns, but for those of kinds of waits.
 func Columns() (names []string) {
-	for _, c := range slices.Concat(allColumns, timesOf(&schema.Snapshot{}, nil)) {
+	for _, c := range slices.Concat(allColumns, timesOf(&source.Snapshot{}, nil)) {
 		if !slices.Contains(names, c.name) {
 			names = append(names, c.name)
 		}
@@ -46,12 +46,12 @@ func columnNamed(columns []column, name string) int {
 }
 
 // Run shows a source on a terminal until the user leaves.
-func Run(source schema.Source, o Options, terminal io.Writer) error {
-	m := &model{source: source, every: o.Every, sort: o.Sort, waits: o.Waits, filter: o.Filter, look: looks{Looks: schema.Looks{Budget: o.Budget}}}
+func Run(process source.Source, o Options, terminal io.Writer) error {
+	m := &model{source: process, every: o.Every, sort: o.Sort, waits: o.Waits, filter: o.Filter, look: looks{Looks: source.Looks{Budget: o.Budget}}}
 	if _, err := tea.NewProgram(m, tea.WithOutput(terminal)).Run(); err != nil {
 		return err
 	}
-	if errors.Is(m.err, schema.ErrGone) {
+	if errors.Is(m.err, source.ErrGone) {
 		return nil
 	}
 	return m.err
@@ -59,10 +59,10 @@ func Run(source schema.Source, o Options, terminal io.Writer) error {
 
 // model is what top shows, and how.
 type model struct {
-	source schema.Source
+	source source.Source
 	every  time.Duration
 
-	before, now     *schema.Snapshot // the last two snapshots
+	before, now     *source.Snapshot // the last two snapshots
 	beforeAt, nowAt time.Time
 	rows            []entry
 	err             error
@@ -79,7 +79,7 @@ type model struct {
 	paused   bool
 	help     bool
 	look     looks
-	wants    schema.Consumers // that the keys asked for, and the process did not have on before
+	wants    source.Consumers // that the keys asked for, and the process did not have on before
 
 	width, height int
 	cursor, top   int
@@ -89,7 +89,7 @@ type model struct {
 type (
 	ticked time.Time
 	looked struct {
-		snap   *schema.Snapshot
+		snap   *source.Snapshot
 		crowds []string
 		err    error
 		at     time.Time
@@ -135,7 +135,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			}
 		}
 		if looks != nil {
-			return m, tea.Sequence(looks, tea.Tick(min(m.every, schema.Soon), func(t time.Time) tea.Msg { return ticked(t) }))
+			return m, tea.Sequence(looks, tea.Tick(min(m.every, source.Soon), func(t time.Time) tea.Msg { return ticked(t) }))
 		}
 		return m, m.tick()
 	case lookedAt:
@@ -147,7 +147,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.message = msg.what
 		if msg.err != nil {
 			m.message = fmt.Sprintf("%s: %v", msg.what, msg.err)
-			if errors.Is(msg.err, schema.ErrReadOnly) {
+			if errors.Is(msg.err, source.ErrReadOnly) {
 				m.message = msg.what + ": this is a recording"
 			}
 		}
@@ -236,7 +236,7 @@ func (m *model) key(k tea.Key) tea.Cmd {
 		return m.enableAll(k.String() == "E")
 	case "c":
 		return m.do("cleared", func() error {
-			return errors.Join(m.source.Truncate(schema.GlobalPart), m.source.Truncate(schema.ByCallerPart))
+			return errors.Join(m.source.Truncate(source.GlobalPart), m.source.Truncate(source.ByCallerPart))
 		})
 	}
 	m.rebuild()
@@ -251,10 +251,10 @@ func (m *model) sortNext(by int) {
 
 // countCallers lets the process count by caller, unless it does, until top ends.
 func (m *model) countCallers() tea.Cmd {
-	if (m.wants|m.now.Consumers)&schema.SummaryByCaller != 0 {
+	if (m.wants|m.now.Consumers)&source.SummaryByCaller != 0 {
 		return nil
 	}
-	m.wants |= schema.SummaryByCaller
+	m.wants |= source.SummaryByCaller
 	wants := m.wanted()
 	m.look.wants = wants
 	return m.do("calls are counted by caller from now on", func() error { return m.source.Want(wants) })
@@ -308,15 +308,15 @@ func (m *model) toggle(timed bool) tea.Cmd {
 		flags.Enabled = !flags.Enabled
 		what = f.Instrument() + ": " + onOff(flags.Enabled)
 	}
-	return m.set(what, map[uint32]schema.Flags{f.Key: flags})
+	return m.set(what, map[uint32]source.Flags{f.Key: flags})
 }
 
 // enableAll turns all functions that are shown on or off.
 func (m *model) enableAll(on bool) tea.Cmd {
-	changes := map[uint32]schema.Flags{}
+	changes := map[uint32]source.Flags{}
 	for _, row := range m.rows {
 		if f := m.now.Function(row.function); row.function != 0 && f.Enabled != on {
-			changes[f.Key] = schema.Flags{Enabled: on, Timed: f.Timed}
+			changes[f.Key] = source.Flags{Enabled: on, Timed: f.Timed}
 		}
 	}
 	if !on {
@@ -327,7 +327,7 @@ func (m *model) enableAll(on bool) tea.Cmd {
 	return m.set(fmt.Sprintf("%d functions: %s", len(changes), onOff(on)), changes)
 }
 
-func (m *model) set(what string, changes map[uint32]schema.Flags) tea.Cmd {
+func (m *model) set(what string, changes map[uint32]source.Flags) tea.Cmd {
 	return m.do(what, func() error { return m.source.SetInstruments(changes) })
 }
 

@@ -9,17 +9,17 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // TestTopStays: the cursor stays on the function that was chosen when others come before it, so
 // that e and t are for that one; until one is chosen it stays where it is.
 func TestTopStays(t *testing.T) {
-	snapshot := func(counts ...uint64) *schema.Snapshot {
-		s := &schema.Snapshot{}
+	snapshot := func(counts ...uint64) *source.Snapshot {
+		s := &source.Snapshot{}
 		for i, n := range counts {
-			s.Functions = append(s.Functions, schema.Function{Key: uint32(i + 1), Package: "main", Name: string(rune('a' + i))})
-			s.Global = append(s.Global, schema.Summary{Function: uint32(i + 1), Count: n})
+			s.Functions = append(s.Functions, source.Function{Key: uint32(i + 1), Package: "main", Name: string(rune('a' + i))})
+			s.Global = append(s.Global, source.Summary{Function: uint32(i + 1), Count: n})
 		}
 		return s
 	}
@@ -47,12 +47,12 @@ func TestTopStays(t *testing.T) {
 
 // TestTopRate: how often a function is called in a second, and by whom.
 func TestTopRate(t *testing.T) {
-	snapshot := func(called, byFirst uint64) *schema.Snapshot {
-		return &schema.Snapshot{
-			Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}, {Key: 2, Package: "main", Name: "b"}},
-			Global:    []schema.Summary{{Function: 2, Count: called}},
-			ByCaller: func() []schema.Summary {
-				return []schema.Summary{{Function: 2, Caller: 1, Count: byFirst}, {Function: 2, Count: called - byFirst}}
+	snapshot := func(called, byFirst uint64) *source.Snapshot {
+		return &source.Snapshot{
+			Functions: []source.Function{{Key: 1, Package: "main", Name: "a"}, {Key: 2, Package: "main", Name: "b"}},
+			Global:    []source.Summary{{Function: 2, Count: called}},
+			ByCaller: func() []source.Summary {
+				return []source.Summary{{Function: 2, Caller: 1, Count: byFirst}, {Function: 2, Count: called - byFirst}}
 			},
 		}
 	}
@@ -110,7 +110,7 @@ func TestTopNarrow(t *testing.T) {
 
 // TestTopKeys: keys that are typed and pasted, and two that a slow connection brings together.
 func TestTopKeys(t *testing.T) {
-	m := &model{height: 20, now: &schema.Snapshot{Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}}}}
+	m := &model{height: 20, now: &source.Snapshot{Functions: []source.Function{{Key: 1, Package: "main", Name: "a"}}}}
 	press := func(text string, mod tea.KeyMod) {
 		for _, r := range text {
 			k := tea.KeyPressMsg{Code: r, Mod: mod}
@@ -138,20 +138,20 @@ func TestTopKeys(t *testing.T) {
 // goroutines wait for.
 func TestTopWaits(t *testing.T) {
 	const ms = int64(time.Millisecond) * 1000
-	snap := &schema.Snapshot{
-		Functions: []schema.Function{{Key: 1, Package: "main", Name: "a"}, {Key: 2, Package: "main", Name: "b"}},
-		Waits:     []schema.Function{{Key: 3, Wait: true, Package: "wait", Name: "synch/mutex"}, {Key: 4, Wait: true, Package: "wait", Name: "cpu"}, {Key: 5, Wait: true, Package: "wait", Name: "sleep"}},
-		Global:    []schema.Summary{{Function: 1, Count: 7, Timed: 7, Self: 2 * ms}, {Function: 3, Count: 9, Sum: 9 * ms, Self: 9 * ms}},
-		ByCaller: func() []schema.Summary {
-			return []schema.Summary{{Function: 1, Caller: 2, Self: 2 * ms}, {Function: 3, Caller: 1, Sum: 4 * ms, Self: 3 * ms}, {Function: 4, Caller: 1, Sum: ms}, {Function: 3, Sum: 5 * ms, Self: 5 * ms}}
+	snap := &source.Snapshot{
+		Functions: []source.Function{{Key: 1, Package: "main", Name: "a"}, {Key: 2, Package: "main", Name: "b"}},
+		Waits:     []source.Function{{Key: 3, Wait: true, Package: "wait", Name: "synch/mutex"}, {Key: 4, Wait: true, Package: "wait", Name: "cpu"}, {Key: 5, Wait: true, Package: "wait", Name: "sleep"}},
+		Global:    []source.Summary{{Function: 1, Count: 7, Timed: 7, Self: 2 * ms}, {Function: 3, Count: 9, Sum: 9 * ms, Self: 9 * ms}},
+		ByCaller: func() []source.Summary {
+			return []source.Summary{{Function: 1, Caller: 2, Self: 2 * ms}, {Function: 3, Caller: 1, Sum: 4 * ms, Self: 3 * ms}, {Function: 4, Caller: 1, Sum: ms}, {Function: 3, Sum: 5 * ms, Self: 5 * ms}}
 		},
-		Threads: []schema.Thread{
-			{ID: 1, Current: []schema.Call{{Event: schema.Event{ID: 1, Function: 1}, Self: ms}, {Event: schema.Event{ID: 2, Function: 2}, Self: 2 * ms}}, Waiting: &schema.Wait{Event: schema.Event{Timed: true, Nesting: 2, Function: 5, Start: 80 * ms}}},
-			{ID: 2, Waiting: &schema.Wait{Event: schema.Event{Function: 3}}}, // since when it waits is not known
+		Threads: []source.Thread{
+			{ID: 1, Current: []source.Call{{Event: source.Event{ID: 1, Function: 1}, Self: ms}, {Event: source.Event{ID: 2, Function: 2}, Self: 2 * ms}}, Waiting: &source.Wait{Event: source.Event{Timed: true, Nesting: 2, Function: 5, Start: 80 * ms}}},
+			{ID: 2, Waiting: &source.Wait{Event: source.Event{Function: 3}}}, // since when it waits is not known
 		},
 		Now: 100 * ms,
-		States: func() ([]schema.State, error) {
-			return []schema.State{
+		States: func() ([]source.State, error) {
+			return []source.State{
 				{Wait: 3, Waits: true, Object: 16, Objects: []uint64{16}, Within: "main.a", Source: "/src/a.go:5"},
 				{Wait: 3, Waits: true, Object: 16, Objects: []uint64{16}, Within: "main.a", Source: "/src/a.go:5"},
 				{Wait: 3, Waits: true, Object: 32, Within: "main.b", Source: "/src/b.go:5"},

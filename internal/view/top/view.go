@@ -12,7 +12,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
@@ -21,7 +21,7 @@ type entry struct {
 	function uint32 // 0: of callers, none that is seen
 	name     string
 	flags    string
-	schema.Summary
+	source.Summary
 	rate     float64   // calls a second
 	division *division // of the self time, where waits are shown; nil: there is none
 }
@@ -153,7 +153,7 @@ func (m *model) rebuild() {
 			m.add(key, called[key], before[key].Count, divisions[key])
 		}
 		if d := divisions[0]; d != nil {
-			m.add(0, schema.Summary{}, 0, d)
+			m.add(0, source.Summary{}, 0, d)
 		}
 	}
 	c := m.shown()[m.sorted()]
@@ -173,8 +173,8 @@ func (m *model) rebuild() {
 
 // called returns the sums of functions, or by those that call the function whose callers are shown.
 // There are none where there is no snapshot.
-func (m *model) called(snap *schema.Snapshot) map[uint32]schema.Summary {
-	called := map[uint32]schema.Summary{}
+func (m *model) called(snap *source.Snapshot) map[uint32]source.Summary {
+	called := map[uint32]source.Summary{}
 	switch {
 	case snap == nil:
 	case m.callers != 0:
@@ -193,7 +193,7 @@ func (m *model) called(snap *schema.Snapshot) map[uint32]schema.Summary {
 
 // add adds the row of a function, which had been called so often before, unless the filter, which
 // is for functions and not for callers, leaves it out.
-func (m *model) add(key uint32, s schema.Summary, before uint64, d *division) {
+func (m *model) add(key uint32, s source.Summary, before uint64, d *division) {
 	row := entry{function: key, Summary: s, division: d, name: "(no function that is seen)", flags: "  "}
 	if d := m.nowAt.Sub(m.beforeAt).Seconds(); m.before != nil && d > 0 && s.Count > before {
 		row.rate = float64(s.Count-before) / d
@@ -351,7 +351,7 @@ func (m *model) title() string {
 	}
 	lost, leftOut := int64(0), int64(0)
 	for _, c := range m.now.Lost {
-		if c.Name == schema.LeftOut {
+		if c.Name == source.LeftOut {
 			leftOut = c.Value
 		} else {
 			lost += c.Value

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
@@ -40,7 +40,7 @@ func (d *division) self() int64 {
 
 // divide returns how the self times of functions divide. That of 0 has the waits in no function
 // that is seen.
-func divide(snap *schema.Snapshot) map[uint32]*division {
+func divide(snap *source.Snapshot) map[uint32]*division {
 	all := map[uint32]*division{}
 	of := func(function uint32) *division {
 		d := all[function]
@@ -87,7 +87,7 @@ const waitless = 5
 
 // timesOf returns the columns of divisions: one for each kind of waits that there were, those with
 // the most time first.
-func timesOf(snap *schema.Snapshot, divisions map[uint32]*division) []column {
+func timesOf(snap *source.Snapshot, divisions map[uint32]*division) []column {
 	sums := map[uint32]int64{}
 	for _, d := range divisions {
 		for kind, waiting := range d.waiting {
@@ -126,7 +126,7 @@ const crowdsMax = 3
 
 // crowds says what most goroutines of a running program wait for now, a line for each place where
 // they do.
-func crowds(snap *schema.Snapshot) ([]string, error) {
+func crowds(snap *source.Snapshot) ([]string, error) {
 	if snap.States == nil {
 		return nil, nil
 	}
@@ -185,7 +185,7 @@ func crowds(snap *schema.Snapshot) ([]string, error) {
 }
 
 // objectName returns the name of what goroutines wait for, or else its address or descriptor.
-func objectName(snap *schema.Snapshot, kind uint32, object uint64) string {
+func objectName(snap *source.Snapshot, kind uint32, object uint64) string {
 	if name := snap.ObjectName(kind, object, true); name != "" {
 		return name
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 const (
@@ -28,18 +29,18 @@ type console struct {
 
 // newConsole returns a console of recordings. All of them are in performance_schema, and each is a
 // schema of its own, as in ftrace sql.
-func newConsole(dirs []string, kept schema.RecordingOptions, turns chan bool) (*console, error) {
+func newConsole(dirs []string, kept source.RecordingOptions, turns chan bool) (*console, error) {
 	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime, Several: len(dirs) > 1}, turns}
 	for _, dir := range dirs {
-		source, err := schema.OpenRecording(dir, kept)
+		recorded, err := source.OpenRecording(dir, kept)
 		if err == nil {
-			_, err = c.catalog.AddSchema(filepath.Base(filepath.Clean(dir)), source)
+			_, err = c.catalog.AddSchema(filepath.Base(filepath.Clean(dir)), recorded)
 		}
 		if err != nil {
 			c.catalog.Close()
 			return nil, err
 		}
-		c.catalog.Add(source)
+		c.catalog.Add(recorded)
 	}
 	return c, nil
 }

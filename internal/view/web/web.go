@@ -35,14 +35,14 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // Options are where the page is, and who opens it.
 type Options struct {
 	Address  string                  // HOST:PORT
 	Source   string                  // the directory of the module whose functions were recorded
-	Kept     schema.RecordingOptions // how much of it SQL sees
+	Kept     source.RecordingOptions // how much of it SQL sees
 	Open     func(url string) error  // opens the page in a browser; nil: nothing does
 	Progress func(size int64, done func() int64) (end func())
 }

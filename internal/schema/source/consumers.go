@@ -1,17 +1,44 @@
-package schema
+package source
 
-import (
-	"slices"
-	"strings"
+// Consumers is a set of consumers that are enabled.
+type Consumers uint32
+
+// The consumers. The others depend on GlobalInstrumentation and ThreadInstrumentation, see
+// ConsumerNames.
+const (
+	GlobalInstrumentation Consumers = 1 << iota
+	ThreadInstrumentation
+	Current
+	History
+	HistoryLong
+	SummaryGlobal
+	SummaryByThread
+	SummaryByCaller
+	SummaryByInstance
+	Histograms
+	ValuesConsumer // of calls: parameters, results, errors
+	WaitCurrent
+	WaitHistory
+	WaitHistoryLong
+	WaitSummaryGlobal
+	WaitSummaryByThread
+	WaitSummaryByCaller
+	WaitSummaryByInstance
+	LockHolders
+
+	EveryConsumer Consumers = 1<<iota - 1
 )
 
-// consumerNames are the rows of setup_consumers, each with the consumers on which it depends: it is
-// in force only if these are enabled too.
-var consumerNames = []struct {
-	name      string
-	bit       Consumers
-	dependsOn Consumers
-}{
+// A ConsumerName is the name of a consumer in setup_consumers, with the consumers on which it
+// depends: it is in force only if these are enabled too.
+type ConsumerName struct {
+	Name      string
+	Bit       Consumers
+	DependsOn Consumers
+}
+
+// ConsumerNames are the rows of setup_consumers.
+var ConsumerNames = []ConsumerName{
 	{"events_calls_current", Current, GlobalInstrumentation | ThreadInstrumentation},
 	{"events_calls_history", History, GlobalInstrumentation | ThreadInstrumentation | Current},
 	{"events_calls_history_long", HistoryLong, GlobalInstrumentation | ThreadInstrumentation | Current},
@@ -36,52 +63,10 @@ var consumerNames = []struct {
 // InForce returns the consumers for which all that they depend on is enabled too.
 func (c Consumers) InForce() Consumers {
 	var in Consumers
-	for _, row := range consumerNames {
-		if c&row.bit != 0 && c&row.dependsOn == row.dependsOn {
-			in |= row.bit
+	for _, row := range ConsumerNames {
+		if c&row.Bit != 0 && c&row.DependsOn == row.DependsOn {
+			in |= row.Bit
 		}
 	}
 	return in
-}
-
-// setsConsumers reports whether a statement has setup_consumers in it.
-func (st *stmt) setsConsumers() bool {
-	return slices.ContainsFunc(st.tokens, func(t token) bool { return t.identifier() && strings.EqualFold(t.text, "setup_consumers") })
-}
-
-// oldConsumers lets setup_consumers have events_waits_current under the name that WL#2360 first
-// gave it.
-func (st *stmt) oldConsumers() {
-	if !st.setsConsumers() {
-		return
-	}
-	st.tokens = slices.Clone(st.tokens)
-	for i := range st.tokens {
-		if t := &st.tokens[i]; t.kind == str && strings.EqualFold(t.text, "events_waits") {
-			t.text = "events_waits_current"
-		}
-	}
-}
-
-// spared writes NAME <> 'c' in an UPDATE of setup_consumers: it spares what the consumer c needs
-// too, without which c would be off as well.
-func (r *restorer) spared(a, b *expr) bool {
-	if a.form != columnForm || !strings.EqualFold(a.path[len(a.path)-1], "NAME") || b.form != stringForm {
-		return false
-	}
-	for _, c := range consumerNames {
-		if !strings.EqualFold(c.name, b.text) {
-			continue
-		}
-		r.path(a.path)
-		r.write(" NOT IN (", quoteString(c.name))
-		for _, other := range consumerNames {
-			if c.dependsOn&other.bit != 0 {
-				r.write(", ", quoteString(other.name))
-			}
-		}
-		r.write(")")
-		return true
-	}
-	return false
 }

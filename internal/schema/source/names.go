@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"regexp"
@@ -21,12 +21,12 @@ func (f *Function) Instrument() string {
 	return "call/" + f.Package + "/" + plainReceiver(f.Name)
 }
 
-// full returns the name as stack traces have it.
-func (f *Function) full() string { return f.Package + "." + f.Name }
+// FullName returns the name as stack traces have it.
+func (f *Function) FullName() string { return f.Package + "." + f.Name }
 
-// family returns what the name of a kind of waits has from the family on: /mutex/ for
+// Family returns what the name of a kind of waits has from the family on: /mutex/ for
 // wait/synch/mutex, /rwlock/read for wait/synch/rwlock/read.
-func (f *Function) family() string {
+func (f *Function) Family() string {
 	family := f.Name[strings.IndexByte(f.Name, '/')+1:]
 	if !strings.Contains(family, "/") {
 		family += "/"
@@ -101,18 +101,12 @@ func (f *Function) Source() string {
 	return f.File + ":" + strconv.Itoa(f.Line)
 }
 
-// instrumentOf returns the name of a function as an instrument, given its full name.
-func instrumentOf(full string) string {
+// InstrumentOf returns the name of a function as an instrument, given its full name.
+func InstrumentOf(full string) string {
 	pkg, name := funcname.Split(full)
 	if name == "" {
 		return "call/" + full
 	}
 	f := Function{Package: pkg, Name: name}
 	return f.Instrument()
-}
-
-// like reports whether a string matches a pattern of LIKE, without regard to case.
-func like(s, pattern string) bool {
-	is, _ := likePattern(strings.ToLower(s), strings.ToLower(pattern), '\\', asIs, func() bool { return false })
-	return is
 }

@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"cmp"
@@ -418,12 +418,4 @@ func (v *liveView) summaries(list []live.Tally, set func(s *Summary, by uint64))
 		}
 		return rows
 	})
-}
-
-// saturated adds times. The largest number stands for anything larger.
-func saturated(a, b int64) int64 {
-	if sum := a + b; sum >= a {
-		return sum
-	}
-	return 1<<63 - 1
 }

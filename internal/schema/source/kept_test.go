@@ -1,12 +1,15 @@
-package schema
+package source
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
@@ -25,15 +28,58 @@ func copied(t *testing.T, name string) *recorded {
 	return s.(*recorded)
 }
 
-// tablesOf returns the rows of all tables of a source.
-func tablesOf(t *testing.T, source Source) map[string]string {
-	s := open(t, source)
-	all := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(performanceTables)) {
-		if name == "global_status" || name == "session_status" { // of this server
-			continue
+// told returns all that a snapshot tells, that of its functions included.
+func told(t *testing.T, s *Snapshot) map[string]string {
+	objects := map[uint64]bool{}
+	for _, w := range s.LongWaits {
+		objects[w.Object] = true
+	}
+	for _, sum := range s.ByInstance() {
+		objects[sum.Object] = true
+	}
+	var show func(b *strings.Builder, v reflect.Value)
+	show = func(b *strings.Builder, v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Struct:
+			for i := range v.NumField() {
+				if f := v.Type().Field(i); f.IsExported() && f.Type != reflect.TypeFor[time.Time]() {
+					b.WriteString(f.Name + ":")
+					show(b, v.Field(i))
+				}
+			}
+		case reflect.Slice, reflect.Array:
+			for i := range v.Len() {
+				b.WriteString("\n")
+				show(b, v.Index(i))
+			}
+		case reflect.Pointer:
+			if !v.IsNil() {
+				show(b, v.Elem())
+			}
+		case reflect.Func:
+			switch {
+			case v.IsNil():
+				b.WriteString("nil")
+			case v.Type().NumIn() == 0:
+				for _, of := range v.Call(nil) {
+					show(b, of)
+				}
+			default:
+				for _, object := range slices.Sorted(maps.Keys(objects)) {
+					show(b, v.Call([]reflect.Value{reflect.ValueOf(object)})[0])
+				}
+			}
+		default:
+			fmt.Fprintf(b, "%v ", v)
 		}
-		all[name] = ask(t, s, "SELECT * FROM "+name)
+	}
+	all := map[string]string{}
+	for i, v := 0, reflect.ValueOf(s).Elem(); i < v.NumField(); i++ {
+		if f := v.Type().Field(i); f.IsExported() {
+			var b strings.Builder
+			show(&b, v.Field(i))
+			all[f.Name] = b.String()
+		}
 	}
 	return all
 }
@@ -67,14 +113,14 @@ func TestKeptPass(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept.once.Do(func() {})
-		want, got := tablesOf(t, s), tablesOf(t, kept)
-		for table := range want {
-			if want[table] != got[table] {
-				t.Errorf("%s, %s:\n%s\nkept:\n%s", name, table, want[table], got[table])
+		want, got := told(t, s.snap), told(t, kept.snap)
+		for part := range want {
+			if want[part] != got[part] {
+				t.Errorf("%s, %s:\n%s\nkept:\n%s", name, part, want[part], got[part])
 			}
 		}
-		if len(want) < 50 || want["events_calls_history_long"] == "" || want["setup_instruments"] == "" {
-			t.Errorf("%s: %d tables", name, len(want))
+		if len(want) < 25 || want["Long"] == "" || want["Functions"] == "" || want["ByCaller"] == "" {
+			t.Errorf("%s: %d parts", name, len(want))
 		}
 
 		// What is not as it should be is not used.

@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"bytes"
@@ -100,7 +100,7 @@ var errLarge = errors.New("it is too large a part of the recording")
 // keep writes what the pass found out to a file, which has at most so many bytes.
 func (p *pass) keep(snap *Snapshot, name string, key [sha256.Size]byte, most int64) error {
 	k := keptPass{Snapshot: snap, ByThread: snap.ByThread(), ByCaller: snap.ByCaller(), ByInstance: snap.ByInstance(), Names: p.objects.Names()}
-	snap.calls(func(c *Call) { k.Values = append(k.Values, *c.values()) })
+	snap.calls(func(c *Call) { k.Values = append(k.Values, *c.Recorded()) })
 	for i := range snap.Fired {
 		k.Args = append(k.Args, snap.Fired[i].Args())
 	}

@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"slices"
@@ -192,7 +192,7 @@ func (s *liveProcess) freeze(of live.Contents) (*Snapshot, error) {
 	} else {
 		for i := range snap.Threads {
 			for j := range snap.Threads[i].Current {
-				snap.Threads[i].Current[j].values() // they may not be there later
+				snap.Threads[i].Current[j].Recorded() // they may not be there later
 			}
 		}
 		s.frozen[Current] = snap

@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"errors"
@@ -246,8 +246,8 @@ type State struct {
 	Source  string   // where that is, file:line
 }
 
-// awaits returns the objects that a goroutine waits for, at least one, which may be 0.
-func (s *State) awaits() []uint64 {
+// Awaits returns the objects that a goroutine waits for, at least one, which may be 0.
+func (s *State) Awaits() []uint64 {
 	if len(s.Objects) > 0 {
 		return s.Objects
 	}
@@ -267,6 +267,12 @@ type Event struct {
 	Start    int64
 	End      int64 // 0 while inside
 }
+
+// Common returns what the event has in common with all others.
+func (e *Event) Common() *Event { return e }
+
+// Named returns the name of the event's instrument, EVENT_NAME.
+func (e *Event) Named(s *Snapshot) string { return s.Function(e.Function).Instrument() }
 
 // A Call is one call of a function.
 type Call struct {
@@ -319,8 +325,8 @@ type Values struct {
 	Error   Text // the error that it returned, or the value of its panic
 }
 
-// values returns a call's values.
-func (c *Call) values() *Values {
+// Recorded returns a call's values, as far as they were recorded.
+func (c *Call) Recorded() *Values {
 	if c.Values != nil {
 		return c.Values()
 	}
@@ -333,7 +339,8 @@ type Text struct {
 	Valid  bool
 }
 
-func (t Text) get() (string, bool) { return t.String, t.Valid }
+// Get returns the text, and whether there is one.
+func (t Text) Get() (string, bool) { return t.String, t.Valid }
 
 // A Summary covers all ended calls that have the same key. Thread, Caller or Object is set if the
 // summary's list is by it.
@@ -354,6 +361,26 @@ type Summary struct {
 	Panics   uint64
 	Bytes    uint64   // that were read or written
 	Buckets  []uint64 // number of calls by their length, see Snapshot.Buckets; nil: not known
+}
+
+// Merge adds another summary.
+func (s *Summary) Merge(of *Summary) {
+	if of.Timed > 0 && (s.Timed == 0 || of.Min < s.Min) {
+		s.Min = of.Min
+	}
+	s.Count += of.Count
+	s.Timed += of.Timed
+	s.Sum = saturated(s.Sum, of.Sum)
+	s.Max = max(s.Max, of.Max)
+	s.Bytes += of.Bytes
+}
+
+// saturated adds times. The largest number stands for anything larger.
+func saturated(a, b int64) int64 {
+	if sum := a + b; sum >= a {
+		return sum
+	}
+	return 1<<63 - 1
 }
 
 // A Timer is one of the five timers of WL#2360.
@@ -382,6 +409,10 @@ type Counter struct {
 	Value int64
 }
 
+// LeftOut is the name of what counts the functions of which calls were left out, to keep within the
+// program's FTRACE_BUDGET.
+const LeftOut = "call_classes_left_out"
+
 // historySizes say how many events the histories have: each of a thread, and the long ones of calls
 // and waits, of statements and stages, and of probes.
 func historySizes(history, long, spans, probes int) (list []Counter) {
@@ -404,35 +435,6 @@ type Rule struct {
 	Pattern [3]string
 	Flags
 }
-
-// Consumers is a set of consumers that are enabled.
-type Consumers uint32
-
-// The consumers. The others depend on GlobalInstrumentation and ThreadInstrumentation, see
-// consumerNames.
-const (
-	GlobalInstrumentation Consumers = 1 << iota
-	ThreadInstrumentation
-	Current
-	History
-	HistoryLong
-	SummaryGlobal
-	SummaryByThread
-	SummaryByCaller
-	SummaryByInstance
-	Histograms
-	ValuesConsumer // of calls: parameters, results, errors
-	WaitCurrent
-	WaitHistory
-	WaitHistoryLong
-	WaitSummaryGlobal
-	WaitSummaryByThread
-	WaitSummaryByCaller
-	WaitSummaryByInstance
-	LockHolders
-
-	EveryConsumer Consumers = 1<<iota - 1
-)
 
 // Part is what can be truncated.
 type Part int
@@ -493,24 +495,24 @@ func (s *Snapshot) Function(key uint32) *Function {
 
 // The classes of events.
 const (
-	callClass      = "call"
-	waitClass      = "wait"
-	statementClass = "statement"
-	stageClass     = "stage"
-	probeClass     = "probe"
+	CallClass      = "call"
+	WaitClass      = "wait"
+	StatementClass = "statement"
+	StageClass     = "stage"
+	ProbeClass     = "probe"
 )
 
-// class returns the class of the events of f.
-func (f *Function) class() string {
+// Class returns the class of the events of f.
+func (f *Function) Class() string {
 	switch {
 	case f.Probe:
-		return probeClass
+		return ProbeClass
 	case f.Wait:
-		return waitClass
+		return WaitClass
 	case f.Span:
 		return f.Package
 	}
-	return callClass
+	return CallClass
 }
 
 // nameSpans makes spans and under.
@@ -525,18 +527,18 @@ func (s *Snapshot) nameSpans() {
 	}
 }
 
-// inside returns the innermost statement or stage that a thread is in, or nil.
-func (s *Snapshot) inside(thread uint64) *Span {
+// Inside returns the innermost statement or stage that a thread is in, or nil.
+func (s *Snapshot) Inside(thread uint64) *Span {
 	s.named.Do(s.nameSpans)
 	return s.under[thread]
 }
 
-// nestingType returns the class of the event of a thread that has that ID, as NESTING_EVENT_TYPE
+// NestingType returns the class of the event of a thread that has that ID, as NESTING_EVENT_TYPE
 // shows it.
-func (s *Snapshot) nestingType(thread, id uint64) string {
+func (s *Snapshot) NestingType(thread, id uint64) string {
 	s.named.Do(s.nameSpans)
 	if kind, ok := s.spans[[2]uint64{thread, id}]; ok {
-		return strings.ToUpper(s.Function(kind).class())
+		return strings.ToUpper(s.Function(kind).Class())
 	}
 	return "CALL"
 }

@@ -1,4 +1,4 @@
-package schema
+package source
 
 import (
 	"cmp"
@@ -57,7 +57,11 @@ func (s *Statement) Instrument() string {
 	return kind + cmp.Or(strings.ToLower(word), "error")
 }
 
-func (s *Statement) failed() bool { return s.Failed || s.Code != 0 || s.Message != "" }
+// Named is as [Event.Named].
+func (s *Statement) Named(*Snapshot) string { return s.Instrument() }
+
+// HasFailed reports whether the statement ended by an error.
+func (s *Statement) HasFailed() bool { return s.Failed || s.Code != 0 || s.Message != "" }
 
 // A StatementSummary covers all ended statements that have the same digest, or the same instrument.
 type StatementSummary struct {
@@ -72,7 +76,8 @@ type StatementSummary struct {
 	Last     int64
 }
 
-func (t *StatementSummary) add(s *Statement) {
+// Add adds a statement that has ended.
+func (t *StatementSummary) Add(s *Statement) {
 	if t.Count == 0 {
 		t.Event, t.Digest, t.Normal, t.Sample, t.First = s.Instrument(), s.Digest, s.Normal, s.Text, s.Start
 	}
@@ -81,11 +86,11 @@ func (t *StatementSummary) add(s *Statement) {
 	if s.Timed {
 		one.Timed = 1
 	}
-	t.merge(&one)
+	t.Merge(&one)
 	t.Rows += s.Rows
 	t.Affected += s.Affected
 	t.Last = s.End
-	if s.failed() {
+	if s.HasFailed() {
 		t.Errors++
 	}
 }
@@ -193,7 +198,7 @@ func (p *statementPass) ended(c *connectionStatements, s Statement, options Reco
 			t = new(StatementSummary)
 			by.sums[by.key] = t
 		}
-		t.add(&s)
+		t.Add(&s)
 	}
 }
 
@@ -235,4 +240,12 @@ func plainText(printed string) string {
 		text += "..."
 	}
 	return text
+}
+
+// plainError returns the message in an error as recordings show it: *errors.errorString("text").
+func plainError(printed string) string {
+	if open := strings.Index(printed, `("`); open >= 0 && strings.HasSuffix(printed, ")") {
+		return plainText(printed[open+1 : len(printed)-1])
+	}
+	return printed
 }
