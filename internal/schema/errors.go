@@ -66,6 +66,8 @@ const (
 	erNoGrant       = 1141
 	erArguments     = 1582
 	erJSON          = 3141 // it is not valid
+	erLockName      = 3057
+	erLockDeadlock  = 3058
 )
 
 var states = map[uint16]string{

@@ -59,7 +59,7 @@ var sessionFunctions = []sessionFunction{
 
 // allFunctions are those that SQLite gets.
 var allFunctions = sync.OnceValue(func() []sessionFunction {
-	list := slices.Clone(sessionFunctions)
+	list := slices.Concat(sessionFunctions, lockFunctions)
 	for _, some := range []map[string]function{functions, textFunctions, foreign, timeFunctions, writtenTimes, jsonFunctions} {
 		for name, f := range some {
 			list = append(list, sessionFunction{name, f.args, func(_ *Session, a []value) value { return f.call(a) }})

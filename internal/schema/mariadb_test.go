@@ -13,24 +13,31 @@ import (
 )
 
 // mariaDB returns a connection to a server of the test's own.
-func mariaDB(t *testing.T, settings string) *sql.Conn {
+func mariaDB(t *testing.T, settings string) *sql.Conn { return mariaDBs(t, settings, 1)[0] }
+
+// mariaDBs returns so many connections to a server of the test's own.
+func mariaDBs(t *testing.T, settings string, n int) (list []*sql.Conn) {
 	t.Helper()
 	server, err := sql.Open("mysql", "root@tcp("+testenv.MariaDB(t)+")/?sql_mode=''&"+settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { server.Close() })
-	db, err := server.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	for range n {
+		db, err := server.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { db.Close() })
+		list = append(list, db)
 	}
-	t.Cleanup(func() { db.Close() })
-	return db
+	return list
 }
 
 // TestMariaDB asks a MariaDB server what the other tests expect because MariaDB has it so.
 func TestMariaDB(t *testing.T) {
-	db := mariaDB(t, "interpolateParams=true&charset=utf8mb4&time_zone='%2B00:00'")
+	two := mariaDBs(t, "interpolateParams=true&charset=utf8mb4&time_zone='%2B00:00'", 2)
+	db := two[0]
 	change := func(query string) (changed int64) {
 		t.Helper()
 		r, err := db.ExecContext(t.Context(), query)
@@ -94,6 +101,17 @@ func TestMariaDB(t *testing.T) {
 	}
 	for _, query := range upserts {
 		change(query)
+	}
+	for _, c := range userLockQueries {
+		got, same := askMariaDB(t.Context(), map[string]*sql.Conn{"a": two[0], "b": two[1]}[c.session], c.query, c.want+"\n")
+		if failed := "error Error " + c.want + " "; !same && !strings.HasPrefix(got, failed) {
+			t.Errorf("%s: MariaDB gives %q, want %q", c.query, got, c.want)
+		}
+	}
+	for _, c := range userLockQueriesOfMySQL {
+		if got, same := askMariaDB(t.Context(), db, c.query, c.want+"\n"); same || strings.HasPrefix(got, "error Error "+c.want) {
+			t.Errorf("%s: MariaDB gives the same, %q", c.query, got)
+		}
 	}
 	for query, want := range upserted {
 		compare(query, want)

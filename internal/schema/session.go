@@ -50,6 +50,7 @@ type Catalog struct {
 	questions atomic.Uint64
 	numbers   atomic.Uint64
 	number    uint64
+	locks     userLocks
 }
 
 var catalogs atomic.Uint64
@@ -220,6 +221,7 @@ type Session struct {
 	last      *Result // of the statement before; nil if it failed
 	warned    diagnostics
 	before    diagnostics // of the statement before
+	awaits    *userLock   // the lock that it waits for, nil: none; under catalog.locks.mu
 }
 
 // statementState is the state of the statement under way.
@@ -367,6 +369,7 @@ func (w *identity) grantee() string { return fmt.Sprintf("'%s'@'%s'", w.user, w.
 // Close ends the session.
 func (s *Session) Close() error {
 	s.finish()
+	s.releaseLocks()
 	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {
 		s.catalog.connected.Add(-1)
 		if s.engine != nil {
@@ -487,6 +490,7 @@ const Version = serverVersion
 // Reset returns the session to its initial state.
 func (s *Session) Reset() {
 	s.finish()
+	s.releaseLocks()
 	s.conn.ExecContext(context.Background(), "ROLLBACK")
 	s.database = "performance_schema"
 	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]userVariable{}, 0
