@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // Accounts are who may log in to a server, and what each may do. They last as long as the server.
@@ -336,9 +338,9 @@ func (s *Session) mayReadIn(c *change, t *target) error {
 	return s.deniedColumn("SELECT", t.name, column)
 }
 
-func (s *Session) deniedColumn(command, table, column string) *Error {
+func (s *Session) deniedColumn(command, table, column string) *mysqlerr.Error {
 	who := s.who.Load()
-	return NewError(erColumnDenied, "%s command denied to user '%s'@'%s' for column '%s' in table '%s'", command, who.user, who.host, column, table)
+	return mysqlerr.New(mysqlerr.ColumnDenied, "%s command denied to user '%s'@'%s' for column '%s' in table '%s'", command, who.user, who.host, column, table)
 }
 
 // needs checks a privilege that is for all schemas alone.
@@ -346,7 +348,7 @@ func (s *Session) needs(p privileges) error {
 	if s.account().may(p, "", "") {
 		return nil
 	}
-	return NewError(erNeeds, "Access denied; you need (at least one of) the %s privilege(s) for this operation", strings.Join(p.names(), ", "))
+	return mysqlerr.New(mysqlerr.Needs, "Access denied; you need (at least one of) the %s privilege(s) for this operation", strings.Join(p.names(), ", "))
 }
 
 // MayKill checks that a session may end what another does, or its connection; nil: one that has not
@@ -355,13 +357,13 @@ func (s *Session) MayKill(other *Session) error {
 	if s.account().may(mayEndConnections, "", "") || other != nil && s.who.Load().user == other.who.Load().user {
 		return nil
 	}
-	return NewError(1095, "You are not owner of this thread")
+	return mysqlerr.New(1095, "You are not owner of this thread")
 }
 
 // schemaDenied is the error of who may do nothing in a schema.
-func (s *Session) schemaDenied(name string) *Error {
+func (s *Session) schemaDenied(name string) *mysqlerr.Error {
 	who := s.who.Load()
-	return NewError(erDBDenied, "Access denied for user '%s'@'%s' to database '%s'", who.user, who.host, name)
+	return mysqlerr.New(mysqlerr.DBDenied, "Access denied for user '%s'@'%s' to database '%s'", who.user, who.host, name)
 }
 
 // global returns the names of the privileges that an account has for all schemas.

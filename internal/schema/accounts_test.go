@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestPrivileges: what each account may do, by MySQL's numbers of errors.
@@ -129,7 +131,7 @@ ftrace 0 DROP USER ann, bob
 		want, query, _ := strings.Cut(rest, " ")
 		number := uint16(0)
 		if r, err := as(user).Query(context.Background(), query, nil); err != nil {
-			number = err.(*Error).Number
+			number = err.(*mysqlerr.Error).Number
 		} else {
 			for row, err := r.Next(); row != nil && err == nil; row, err = r.Next() {
 			}

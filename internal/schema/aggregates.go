@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"modernc.org/sqlite"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 )
 
 // registerAggregates gives SQLite the functions that make one value of those of many rows.
@@ -153,7 +155,7 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []value) error {
 	if err != nil || n > len(text) {
 		return fmt.Errorf("concatenated: %q has no separator", text)
 	}
-	if c.text.Len()+len(text) > maxText {
+	if c.text.Len()+len(text) > engine.MaxText {
 		return tooLong("group_concat")
 	}
 	if c.any {

@@ -1,6 +1,11 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+)
 
 // SELECT @a := x, y FROM t becomes SELECT x, y FROM t, and @a then has the value of the last row.
 // It is refused where that is not certain, or where something may read @a earlier: anywhere but in
@@ -58,7 +63,7 @@ func (r *Result) assign(columns []assigned) {
 }
 
 // maxUser is the number of bytes that the names and values of a session's @variables may have.
-const maxUser = maxText
+const maxUser = engine.MaxText
 
 // A userVariable is an @variable. The zero value is NULL.
 type userVariable struct {
@@ -78,7 +83,7 @@ func (s *Session) assignUser(name string, v value, k exprKind) error {
 		bytes -= size(old.value)
 	}
 	if bytes > maxUser {
-		return NewError(erMemory, "Out of memory: the @variables of a session may have %d bytes", maxUser)
+		return mysqlerr.New(mysqlerr.Memory, "Out of memory: the @variables of a session may have %d bytes", maxUser)
 	}
 	if k.class == unknownClass || k.class == nullClass {
 		k = kindOfValue(v)

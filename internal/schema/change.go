@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A change is UPDATE, INSERT, REPLACE or DELETE.
@@ -255,10 +257,10 @@ func (s *Session) mayUpdate(t *target, name string) error {
 	}
 	column := t.table.column(name)
 	if column < 0 && !strings.EqualFold(name, processColumn) {
-		return NewError(erUnknownColumn, "Unknown column '%s' in 'field list'", name)
+		return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in 'field list'", name)
 	}
 	if column < 0 || !t.table.columns[column].updatable {
-		return NewError(erUsage, "Invalid performance_schema usage.")
+		return mysqlerr.New(mysqlerr.Usage, "Invalid performance_schema usage.")
 	}
 	return nil
 }
@@ -282,11 +284,11 @@ type joinedTable struct {
 func (s *Session) updateJoined(ctx context.Context, st *stmt, c *change) (*Result, error) {
 	switch {
 	case c.order != nil:
-		return nil, NewError(1221, "Incorrect usage of UPDATE and ORDER")
+		return nil, mysqlerr.New(1221, "Incorrect usage of UPDATE and ORDER")
 	case c.limit != nil:
-		return nil, NewError(1221, "Incorrect usage of UPDATE and LIMIT")
+		return nil, mysqlerr.New(1221, "Incorrect usage of UPDATE and LIMIT")
 	case len(c.set) > maxAssignments:
-		return nil, NewError(1117, "Too many columns")
+		return nil, mysqlerr.New(1117, "Too many columns")
 	}
 	var changed []joinedTable
 	rows := &selection{from: c.tables, where: c.where}
@@ -294,7 +296,7 @@ func (s *Session) updateJoined(ctx context.Context, st *stmt, c *change) (*Resul
 		all := base(c.tables)
 		at := slices.IndexFunc(all, func(t *tableRef) bool { return a.table == "" || strings.EqualFold(a.table, t.known()) })
 		if at < 0 {
-			return nil, NewError(1109, "Unknown table '%s' in MULTI UPDATE", a.table)
+			return nil, mysqlerr.New(1109, "Unknown table '%s' in MULTI UPDATE", a.table)
 		}
 		n := slices.IndexFunc(changed, func(t joinedTable) bool { return t.of == all[at] })
 		if n < 0 {

@@ -5,6 +5,9 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A definition is how a statement begins that defines something in test.
@@ -48,7 +51,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	case "DATABASE", "SCHEMA":
 		name := st.at(d.named).text
 		if d.command == "CREATE" && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
-			return nil, NewError(erDBExists, "Can't create database '%s'; database exists", name)
+			return nil, mysqlerr.New(mysqlerr.DBExists, "Can't create database '%s'; database exists", name)
 		}
 		return nil, s.schemaDenied(name)
 	case "VIEW":
@@ -73,7 +76,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	if v, err := s.userView(ctx, t.schema, t.name); err != nil {
 		return nil, err
 	} else if v != nil && d.command == "CREATE" {
-		return nil, NewError(erTableExists, "Table '%s' already exists", t.name)
+		return nil, mysqlerr.New(mysqlerr.TableExists, "Table '%s' already exists", t.name)
 	}
 	if d.command == "CREATE" && (st.at(t.next).is("LIKE") || st.at(t.next).is("(") && st.at(t.next+1).is("LIKE")) {
 		at := t.next + 1
@@ -84,9 +87,9 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	}
 	switch there := s.exists(ctx, t) == nil; {
 	case d.lenient && d.command == "DROP" && !there:
-		s.warn("Note", NewError(erBadTable, "Unknown table '%s.%s'", t.schema, t.name))
+		s.warn("Note", mysqlerr.New(mysqlerr.BadTable, "Unknown table '%s.%s'", t.schema, t.name))
 	case d.lenient && d.command == "CREATE" && there:
-		s.warn("Note", NewError(erTableExists, "Table '%s' already exists", t.name))
+		s.warn("Note", mysqlerr.New(mysqlerr.TableExists, "Table '%s' already exists", t.name))
 	}
 	q, filling, err := s.defining(ctx, st, t, d.named)
 	if err != nil {
@@ -141,7 +144,7 @@ func (s *Session) createLike(ctx context.Context, st *stmt, t target, i int) (*R
 		return nil, err
 	}
 	if slices.ContainsFunc(s.tables(), func(t tableInfo) bool { return t.kind == viewType && of.has(t.schema, t.name) }) {
-		return nil, NewError(erNotView, "'%s.%s' is not BASE TABLE", of.schema, of.name)
+		return nil, mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not BASE TABLE", of.schema, of.name)
 	}
 	var columns []string
 	for _, c := range s.columnsOfTarget(of) {
@@ -264,7 +267,7 @@ func (p *parser) closing(i int) int {
 	for ; i < len(p.tokens); i++ {
 		switch t := p.at(i); {
 		case t.is("("):
-			if depth++; depth > maxDepth {
+			if depth++; depth > engine.MaxDepth {
 				fail(tooDeep())
 			}
 		case t.is(")"):
@@ -286,7 +289,7 @@ func (r *restorer) plain(from, to int) {
 	for i := from; i < to; i++ {
 		t := st.at(i)
 		switch {
-		case t.identifier() && engines(t.text):
+		case t.identifier() && ownName(t.text):
 			fail(enginesName(t.text))
 		case t.is("CHARACTER") && st.at(i+1).is("SET"):
 			i += 2

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -257,18 +258,18 @@ func ask(t *testing.T, s *Session, query string, args ...any) string {
 }
 
 // try is ask for statements that may fail. It returns the result too.
-func try(t *testing.T, s *Session, query string, args ...any) (string, *Result, *Error) {
+func try(t *testing.T, s *Session, query string, args ...any) (string, *Result, *mysqlerr.Error) {
 	t.Helper()
 	r, err := s.Query(t.Context(), query, args)
 	if err != nil {
-		return "", nil, err.(*Error)
+		return "", nil, err.(*mysqlerr.Error)
 	}
 	defer r.Close()
 	text := ""
 	for {
 		row, err := r.Next()
 		if err != nil {
-			return text, r, err.(*Error)
+			return text, r, err.(*mysqlerr.Error)
 		}
 		if row == nil {
 			return text, r, nil

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // Functions return at most maxText bytes. They report an error before they make more than that.
@@ -14,7 +17,7 @@ import (
 
 // tooLong is the error of a function whose result would be too long.
 func tooLong(function string) error {
-	return NewError(erTooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, maxText)
+	return mysqlerr.New(mysqlerr.TooLong, "Result of %s() was larger than max_allowed_packet (%d) - truncated", function, engine.MaxText)
 }
 
 // foreign are functions of SQLite that accept more arguments than MySQL's do. With them they would
@@ -23,7 +26,7 @@ var foreign = map[string]function{"trim": {2, wrongCount}, "ltrim": {2, wrongCou
 
 // wrongCount is the error of a call with more or fewer arguments than the function takes.
 func wrongCount(a []value) value {
-	return NewError(erArguments, "Incorrect parameter count: %d", len(a))
+	return mysqlerr.New(mysqlerr.Arguments, "Incorrect parameter count: %d", len(a))
 }
 
 // sleep is SLEEP(seconds): 1 if it was interrupted.
@@ -58,11 +61,11 @@ type matcher struct {
 // newMatcher compiles a regular expression.
 func newMatcher(text string) (*matcher, error) {
 	if len(text) > maxExpression {
-		return nil, NewError(erRegexp, "Got error 'it is longer than %d bytes' from regexp", maxExpression)
+		return nil, mysqlerr.New(mysqlerr.Regexp, "Got error 'it is longer than %d bytes' from regexp", maxExpression)
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, NewError(erRegexp, "Got error '%v' from regexp", err)
+		return nil, mysqlerr.New(mysqlerr.Regexp, "Got error '%v' from regexp", err)
 	}
 	parsed, _ := syntax.Parse(text, syntax.Perl) // as Compile does
 	program, _ := syntax.Compile(parsed.Simplify())
@@ -72,7 +75,7 @@ func newMatcher(text string) (*matcher, error) {
 // allows returns an error if the expression may take too long to go through a text.
 func (m *matcher) allows(text string) error {
 	if len(text)*m.instructions > maxSteps {
-		return NewError(erRegexpTime, "Timeout exceeded in regular expression match: an expression of %d instructions for a text of %d bytes", m.instructions, len(text))
+		return mysqlerr.New(mysqlerr.RegexpTime, "Timeout exceeded in regular expression match: an expression of %d instructions for a text of %d bytes", m.instructions, len(text))
 	}
 	return nil
 }
@@ -92,7 +95,7 @@ func regexpReplace(s *Session, a []value) value {
 	} else if at == nil {
 		return text
 	}
-	if len(by) > maxText/2 {
+	if len(by) > engine.MaxText/2 {
 		return tooLong("regexp_replace")
 	}
 	references := 0
@@ -109,7 +112,7 @@ func regexpReplace(s *Session, a []value) value {
 	// The greatest length of the result is determined before it is made.
 	longest := len(text)
 	if err := re.matches(text, func(match string) error {
-		if longest += len(by) + references*len(match); longest > maxText {
+		if longest += len(by) + references*len(match); longest > engine.MaxText {
 			return tooLong("regexp_replace")
 		}
 		return s.interrupted()
@@ -146,7 +149,7 @@ func joined(function string, texts ...string) value {
 	for _, text := range texts {
 		n += len(text)
 	}
-	if n > maxText {
+	if n > engine.MaxText {
 		return tooLong(function)
 	}
 	return strings.Join(texts, "")
@@ -155,10 +158,10 @@ func joined(function string, texts ...string) value {
 // repeated is REPEAT(text, n).
 func repeated(function string, text string, n float64) value {
 	n = math.Round(max(n, 0))
-	if n*float64(len(text)) > maxText {
+	if n*float64(len(text)) > engine.MaxText {
 		return tooLong(function)
 	}
-	return strings.Repeat(text, int(min(n, maxText)))
+	return strings.Repeat(text, int(min(n, engine.MaxText)))
 }
 
 // replaced is REPLACE(text, from, to).
@@ -167,7 +170,7 @@ func replaced(a []value) value {
 	if from == "" {
 		return text
 	}
-	if grows := len(to) - len(from); grows > 0 && len(text)+strings.Count(text, from)*grows > maxText {
+	if grows := len(to) - len(from); grows > 0 && len(text)+strings.Count(text, from)*grows > engine.MaxText {
 		return tooLong("replace")
 	}
 	return strings.ReplaceAll(text, from, to)
@@ -182,12 +185,12 @@ func pad(a []value, left bool) value {
 		return nil
 	case n <= float64(length):
 		return text[:characters(text, int(n))]
-	case n > maxText:
+	case n > engine.MaxText:
 		return tooLong("lpad")
 	}
 	missing, each := int(n)-length, utf8.RuneCountInString(with)
 	rest := with[:characters(with, missing%each)]
-	if len(text)+missing/each*len(with)+len(rest) > maxText {
+	if len(text)+missing/each*len(with)+len(rest) > engine.MaxText {
 		return tooLong("lpad")
 	}
 	fill := strings.Repeat(with, missing/each) + rest

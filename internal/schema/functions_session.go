@@ -1,16 +1,12 @@
 package schema
 
 import (
-	"errors"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unsafe"
 
-	"modernc.org/libc"
-	sqlite3 "modernc.org/sqlite/lib"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 )
 
 // A sessionFunction is a function that is called for the session whose statement it is.
@@ -58,74 +54,14 @@ var sessionFunctions = []sessionFunction{
 }
 
 // allFunctions are those that SQLite gets.
-var allFunctions = sync.OnceValue(func() []sessionFunction {
-	list := slices.Concat(sessionFunctions, lockFunctions)
+var allFunctions = sync.OnceValue(func() (list []engine.Function) {
+	for _, f := range slices.Concat(sessionFunctions, lockFunctions) {
+		list = append(list, engine.Function{Name: f.name, Args: f.args, Call: func(s any, a []value) value { return f.call(s.(*Session), a) }})
+	}
 	for _, some := range []map[string]function{functions, textFunctions, foreign, timeFunctions, writtenTimes, jsonFunctions} {
 		for name, f := range some {
-			list = append(list, sessionFunction{name, f.args, func(_ *Session, a []value) value { return f.call(a) }})
+			list = append(list, engine.Function{Name: name, Args: f.args, Call: func(_ any, a []value) value { return f.call(a) }})
 		}
 	}
 	return list
 })
-
-// register gives the connection the functions. The driver would not tell them who calls, and would
-// cut their texts at zero bytes.
-func (e *engine) register() error {
-	for i, f := range allFunctions() {
-		name, err := libc.CString(f.name)
-		if err != nil {
-			return err
-		}
-		rc := sqlite3.Xsqlite3_create_function(e.tls, e.db, name, f.args, sqlite3.SQLITE_UTF8, uintptr(i), cFunction(sessionCalled), 0, 0)
-		libc.Xfree(e.tls, name)
-		if rc != sqlite3.SQLITE_OK {
-			return errors.New("SQLite takes no function " + f.name)
-		}
-	}
-	return nil
-}
-
-// sessionCalled is called by SQLite for such a function.
-func sessionCalled(tls *libc.TLS, ctx uintptr, n int32, args uintptr) {
-	a := make([]value, n)
-	for i := range a {
-		v := *at[uintptr](args + uintptr(i)*unsafe.Sizeof(args))
-		switch sqlite3.Xsqlite3_value_type(tls, v) {
-		case sqlite3.SQLITE_NULL:
-		case sqlite3.SQLITE_INTEGER:
-			a[i] = sqlite3.Xsqlite3_value_int64(tls, v)
-		case sqlite3.SQLITE_FLOAT:
-			a[i] = sqlite3.Xsqlite3_value_double(tls, v)
-		default:
-			text := sqlite3.Xsqlite3_value_text(tls, v)
-			a[i] = unsafe.String(at[byte](text), sqlite3.Xsqlite3_value_bytes(tls, v))
-		}
-	}
-	f := &allFunctions()[sqlite3.Xsqlite3_user_data(tls, ctx)]
-	s, known := engineSessions.Load(sqlite3.Xsqlite3_context_db_handle(tls, ctx))
-	if !known || f.args > 0 && slices.Contains(a, nil) {
-		return // NULL
-	}
-	result := f.call(s.(*Session), a)
-	defer runtime.KeepAlive(result)
-	switch v := result.(type) {
-	case int64:
-		sqlite3.Xsqlite3_result_int64(tls, ctx, v)
-	case float64:
-		sqlite3.Xsqlite3_result_double(tls, ctx, v)
-	case string:
-		sqlite3.Xsqlite3_result_text(tls, ctx, textAt(v), int32(len(v)), ^uintptr(0)) // SQLite copies it
-	case error:
-		text := v.Error()
-		sqlite3.Xsqlite3_result_error(tls, ctx, textAt(text), int32(len(text)))
-		runtime.KeepAlive(text)
-	}
-}
-
-// textAt returns the address of a text that is not empty, and of one byte if it is.
-func textAt(s string) uintptr {
-	if s == "" {
-		s = "\x00"
-	}
-	return uintptr(unsafe.Pointer(unsafe.StringData(s)))
-}

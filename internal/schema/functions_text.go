@@ -20,6 +20,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"unicode/utf8"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 )
 
 // textFunctions are MySQL's functions that search in text, or write numbers and checksums in other
@@ -110,7 +112,7 @@ func quote(a []value) value {
 		return "NULL"
 	}
 	text := asText(a[0])
-	if len(text) > maxText/2-2 {
+	if len(text) > engine.MaxText/2-2 {
 		return tooLong("quote")
 	}
 	return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\x00", `\0`, "\x1a", `\Z`).Replace(text) + "'"
@@ -146,7 +148,7 @@ func soundex(text string) string {
 // toBase64 is TO_BASE64(text), in lines of 76 characters.
 func toBase64(a []value) value {
 	text := asText(a[0])
-	if len(text) > maxText/2 {
+	if len(text) > engine.MaxText/2 {
 		return tooLong("to_base64")
 	}
 	encoded := base64.StdEncoding.EncodeToString([]byte(text))
@@ -170,7 +172,7 @@ func insertText(a []value) value {
 		n = count - from + 1
 	}
 	begin := characters(text, int(from)-1)
-	if len(text)+len(by) > maxText {
+	if len(text)+len(by) > engine.MaxText {
 		return tooLong("insert")
 	}
 	return text[:begin] + by + text[begin+characters(text[begin:], int(n)):]
@@ -290,7 +292,7 @@ func hexadecimal(a []value) value {
 		return fmt.Sprintf("%X", uint64(int64(math.Round(v))))
 	}
 	text := asText(a[0])
-	if len(text) > maxText/2 {
+	if len(text) > engine.MaxText/2 {
 		return tooLong("hex")
 	}
 	return strings.ToUpper(hex.EncodeToString([]byte(text)))

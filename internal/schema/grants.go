@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // The statements about accounts: CREATE, ALTER and DROP USER, GRANT, REVOKE and SHOW GRANTS.
@@ -11,7 +13,7 @@ import (
 // accounts returns the server's accounts, or why there are none.
 func (s *Session) accounts(command string) (*Accounts, error) {
 	if s.catalog.Accounts == nil {
-		return nil, NewError(erPrevented, "ftrace is running without accounts, as ftrace sql and ftrace serve -no-auth do, so it cannot execute %s", command)
+		return nil, mysqlerr.New(mysqlerr.Prevented, "ftrace is running without accounts, as ftrace sql and ftrace serve -no-auth do, so it cannot execute %s", command)
 	}
 	return s.catalog.Accounts, nil
 }
@@ -32,7 +34,7 @@ func (p *parser) userName(s *Session) string {
 		fail(unsupported("accounts without a name"))
 	}
 	if len(name) > maxUserName {
-		fail(NewError(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:maxUserName], maxUserName))
+		fail(mysqlerr.New(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:maxUserName], maxUserName))
 	}
 	return name
 }
@@ -48,7 +50,7 @@ func (p *parser) identified() (password string) {
 	p.expect("IDENTIFIED")
 	if p.accept("WITH") {
 		if t := p.next(); !t.identifier() && t.kind != str || t.text != "caching_sha2_password" && t.text != "mysql_native_password" {
-			fail(NewError(1524, "Plugin '%s' is not loaded", t.text))
+			fail(mysqlerr.New(1524, "Plugin '%s' is not loaded", t.text))
 		}
 		p.i++
 	}
@@ -59,7 +61,7 @@ func (p *parser) identified() (password string) {
 	}
 	p.i++
 	if t.text == "" {
-		fail(NewError(1819, "Your password does not satisfy the current policy requirements: it is empty"))
+		fail(mysqlerr.New(1819, "Your password does not satisfy the current policy requirements: it is empty"))
 	}
 	return t.text
 }
@@ -118,7 +120,7 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 				a.secret = secretOf(u.password)
 				return a, nil
 			case len(accounts.list) >= maxAccounts:
-				return nil, NewError(erTableFull, "The table of accounts is full: it has room for %d", maxAccounts)
+				return nil, mysqlerr.New(mysqlerr.TableFull, "The table of accounts is full: it has room for %d", maxAccounts)
 			}
 			return &account{name: u.name, secret: secretOf(u.password)}, nil
 		})
@@ -130,7 +132,7 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 		}
 	}
 	if failed != nil {
-		return nil, NewError(erAccount, "Operation %s USER failed for %s", command, strings.Join(failed, ","))
+		return nil, mysqlerr.New(mysqlerr.Account, "Operation %s USER failed for %s", command, strings.Join(failed, ","))
 	}
 	return &Result{}, nil
 }
@@ -236,10 +238,10 @@ func (g *granting) check(ctx context.Context, s *Session) error {
 	case g.all:
 		g.has |= ofTables
 	case !global && g.has&^ofTables != 0:
-		return NewError(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES")
+		return mysqlerr.New(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES")
 	}
 	if g.updates != nil && g.on.table == "" {
-		return NewError(1144, "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used")
+		return mysqlerr.New(1144, "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used")
 	}
 	if g.on.table == "" {
 		return nil
@@ -253,7 +255,7 @@ func (g *granting) check(ctx context.Context, s *Session) error {
 	}
 	for _, c := range g.updates {
 		if t.table != nil && t.table.column(c) < 0 {
-			return NewError(erUnknownColumn, "Unknown column '%s' in '%s'", c, t.name)
+			return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in '%s'", c, t.name)
 		}
 	}
 	return nil
@@ -291,11 +293,11 @@ func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) 
 		if err := accounts.change(name, func(a *account) (*account, error) {
 			switch {
 			case a == nil && command == "GRANT":
-				return nil, NewError(erGrantsNobody, "You are not allowed to create a user with GRANT")
+				return nil, mysqlerr.New(mysqlerr.GrantsNobody, "You are not allowed to create a user with GRANT")
 			case a == nil:
-				return nil, NewError(erNoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
+				return nil, mysqlerr.New(mysqlerr.NoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
 			case a.owner:
-				return nil, NewError(erAccount, "Operation %s failed for '%s'@'%%': it is the owner's account, which may do everything", command, name)
+				return nil, mysqlerr.New(mysqlerr.Account, "Operation %s failed for '%s'@'%%': it is the owner's account, which may do everything", command, name)
 			case command == "GRANT":
 				a.grant(g)
 			default:
@@ -327,7 +329,7 @@ func (s *Session) mayNotGrant(g *granting) error {
 	who := s.who.Load()
 	switch {
 	case g.on.schema == "":
-		return NewError(1045, "Access denied for user '%s'@'%s' (using password: YES)", who.user, who.host)
+		return mysqlerr.New(1045, "Access denied for user '%s'@'%s' (using password: YES)", who.user, who.host)
 	case g.on.table == "":
 		return s.schemaDenied(g.on.schema)
 	}
@@ -358,9 +360,9 @@ func (a *account) revoke(g *granting) error {
 			return nil // everyone has USAGE there
 		}
 		if g.on.table != "" {
-			return NewError(1147, "There is no such grant defined for user '%s' on host '%%' on table '%s'", a.name, g.on.table)
+			return mysqlerr.New(1147, "There is no such grant defined for user '%s' on host '%%' on table '%s'", a.name, g.on.table)
 		}
-		return NewError(erNoGrant, "There is no such grant defined for user '%s' on host '%%'", a.name)
+		return mysqlerr.New(mysqlerr.NoGrant, "There is no such grant defined for user '%s' on host '%%'", a.name)
 	}
 	on := a.on(g.on)
 	on.has &^= g.has
@@ -394,7 +396,7 @@ func (s *Session) showGrants(st *stmt, i int) (*Result, error) {
 		accounts.mu.RUnlock()
 	}
 	if a == nil || s.catalog.Accounts == nil && name != self.user {
-		return nil, NewError(erNoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
+		return nil, mysqlerr.New(mysqlerr.NoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
 	}
 	r := &Result{Columns: textColumns("Grants for " + name + "@%")}
 	for _, text := range a.shown() {

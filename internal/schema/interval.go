@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // units are the units of intervals, in microseconds. Those of months have no fixed length.
@@ -23,8 +25,8 @@ var composites = map[string][]string{
 	"SECOND_MICROSECOND": {"SECOND", "MICROSECOND"},
 }
 
-func intervalError(rest string) *Error {
-	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': intervals are added to times, or taken from them, by t + INTERVAL n UNIT, INTERVAL n UNIT + (t) or DATE_ADD(t, INTERVAL n UNIT)",
+func intervalError(rest string) *mysqlerr.Error {
+	return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '%s': intervals are added to times, or taken from them, by t + INTERVAL n UNIT, INTERVAL n UNIT + (t) or DATE_ADD(t, INTERVAL n UNIT)",
 		rest[:min(len(rest), 40)])
 }
 
@@ -107,7 +109,7 @@ func shiftTime(a []value) value {
 	parts, numbers := composites[unit], []float64{asNumber(a[1])}
 	if _, text := a[1].(string); parts != nil {
 		if n, real := a[1].(float64); real { // MySQL would look at its decimal places
-			return NewError(erUnsupported, "This version of ftrace doesn't yet support %v as INTERVAL of %s: give it as text", n, unit)
+			return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support %v as INTERVAL of %s: give it as text", n, unit)
 		}
 		var valid bool
 		numbers, valid = intervalNumbers(a[1], parts)

@@ -3,6 +3,8 @@ package schema
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // SQLite's functions of JSON are used, which know JSON from text when one is an argument of
@@ -37,7 +39,7 @@ var jsonFunctions = map[string]function{
 	"json_length": {1, func(a []value) value {
 		var v any
 		if err := json.Unmarshal([]byte(asText(a[0])), &v); err != nil {
-			return NewError(erJSON, "Invalid JSON text in argument 1 to function json_length: %v", err)
+			return mysqlerr.New(mysqlerr.JSON, "Invalid JSON text in argument 1 to function json_length: %v", err)
 		}
 		switch v := v.(type) {
 		case map[string]any:
@@ -83,7 +85,7 @@ func unquoteJSON(a []value) value {
 	}
 	var s string
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
-		return NewError(erJSON, "Invalid JSON text in argument 1 to function json_unquote: %v", err)
+		return mysqlerr.New(mysqlerr.JSON, "Invalid JSON text in argument 1 to function json_unquote: %v", err)
 	}
 	return s
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // What goes through a text looks every lookEvery characters whether its statement is to end.
@@ -21,11 +24,11 @@ func likeFunction(fold func(rune) rune, escape rune) func(s *Session, a []value)
 		if len(a) == 3 {
 			var size int
 			if escape, size = utf8.DecodeRuneInString(asText(a[2])); size == 0 || size != len(asText(a[2])) {
-				return NewError(1210, "Incorrect arguments to ESCAPE")
+				return mysqlerr.New(1210, "Incorrect arguments to ESCAPE")
 			}
 		}
-		if len(pattern) > maxPattern {
-			return NewError(erUnsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", maxPattern)
+		if len(pattern) > engine.MaxPattern {
+			return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", engine.MaxPattern)
 		}
 		is, ended := likePattern(asText(a[1]), pattern, escape, fold, s.stopped)
 		if ended {
@@ -124,7 +127,7 @@ func (m *matcher) find(text string, stop func() bool) ([]int, error) {
 	r := &stoppable{text: strings.NewReader(text), stop: stop}
 	at := m.FindReaderIndex(r)
 	if r.stopped {
-		return nil, NewError(erInterrupted, "Query execution was interrupted")
+		return nil, mysqlerr.New(mysqlerr.Interrupted, "Query execution was interrupted")
 	}
 	return at, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 const endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) "
@@ -60,8 +62,8 @@ func TestInterrupt(t *testing.T) {
 		for _, after := range []time.Duration{0, 30 * time.Millisecond} {
 			ctx, cancel := context.WithCancel(context.Background())
 			timer := time.AfterFunc(after, cancel)
-			var refused *Error
-			if err := readAll(s, ctx, query); !errorAs(err, &refused) || refused.Number != erInterrupted {
+			var refused *mysqlerr.Error
+			if err := readAll(s, ctx, query); !errorAs(err, &refused) || refused.Number != mysqlerr.Interrupted {
 				t.Errorf("%s: %v", query, err)
 			}
 			timer.Stop()
@@ -72,8 +74,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-func errorAs(err error, to **Error) bool {
-	e, ok := err.(*Error)
+func errorAs(err error, to **mysqlerr.Error) bool {
+	e, ok := err.(*mysqlerr.Error)
 	*to = e
 	return ok
 }
@@ -86,7 +88,7 @@ func TestTimeout(t *testing.T) {
 		ask(t, s, "SET cte_max_recursion_depth = 4294967295")
 		ask(t, s, set)
 		for range 3 {
-			if _, _, err := try(t, s, query); err == nil || err.Number != erTimeout {
+			if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Timeout {
 				t.Errorf("%s: %v", set, err)
 			}
 		}
@@ -98,7 +100,7 @@ func TestTimeout(t *testing.T) {
 	s := open(t, newFake("app"))
 	for _, query := range []string{"SELECT /*+ MAX_EXECUTION_TIME(20) */ SLEEP(100000)", "SELECT /*+ NO_ICP(t) MAX_EXECUTION_TIME( 20 ) */ SLEEP(100000)", "(SELECT /*+ max_execution_time(20) */ SLEEP(100000))",
 		"SET STATEMENT max_statement_time = 0.02 FOR SELECT SLEEP(100000)", "SET STATEMENT max_statement_time = 0.02, max_execution_time = 0 FOR DO SLEEP(100000)"} {
-		if _, _, err := try(t, s, query); err == nil || err.Number != erTimeout {
+		if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Timeout {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
@@ -108,8 +110,8 @@ func TestTimeout(t *testing.T) {
 	// Only what reads has max_execution_time.
 	ask(t, s, "SET max_execution_time = 1")
 	ask(t, s, "DO SLEEP(0.05)")
-	for query, number := range map[string]uint16{"SET max_execution_time = 'x'": erVariableType, "SET max_execution_time = 1.5": erVariableType, "SET STATEMENT max_statement_time = 1": erSyntax,
-		"SET STATEMENT nosuch = 1 FOR SELECT 1": erUnknownVar, "SET STATEMENT max_statement_time = 1 FOR": erSyntax} {
+	for query, number := range map[string]uint16{"SET max_execution_time = 'x'": mysqlerr.VariableType, "SET max_execution_time = 1.5": mysqlerr.VariableType, "SET STATEMENT max_statement_time = 1": mysqlerr.Syntax,
+		"SET STATEMENT nosuch = 1 FOR SELECT 1": mysqlerr.UnknownVar, "SET STATEMENT max_statement_time = 1 FOR": mysqlerr.Syntax} {
 		if _, _, err := try(t, s, query); err == nil || err.Number != number {
 			t.Errorf("%s: %v", query, err)
 		}
@@ -126,7 +128,7 @@ func TestGlobalTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer first.Close()
-	if _, _, err := try(t, first, "DO SLEEP(100000)"); err == nil || err.Number != erTimeout {
+	if _, _, err := try(t, first, "DO SLEEP(100000)"); err == nil || err.Number != mysqlerr.Timeout {
 		t.Error(err)
 	}
 	ask(t, first, "SET max_statement_time = 0")
@@ -139,7 +141,7 @@ func TestGlobalTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer second.Close()
-	if _, _, err := try(t, second, "SELECT SLEEP(100000)"); err == nil || err.Number != erTimeout {
+	if _, _, err := try(t, second, "SELECT SLEEP(100000)"); err == nil || err.Number != mysqlerr.Timeout {
 		t.Error(err)
 	}
 }
@@ -170,9 +172,9 @@ func TestLongResults(t *testing.T) {
 		"QUOTE(REPEAT('''', 40000000))",
 	} {
 		query := long.Replace("SELECT LENGTH(" + of + ")")
-		var err *Error
+		var err *mysqlerr.Error
 		grew := heap(func() { _, _, err = try(t, s, query) })
-		if err == nil || err.Number != erTooLong && err.Number != erMemory {
+		if err == nil || err.Number != mysqlerr.TooLong && err.Number != mysqlerr.Memory {
 			t.Errorf("%s: %v", of, err)
 		}
 		if grew > 1<<30 {
@@ -199,8 +201,8 @@ func TestLongResults(t *testing.T) {
 func TestSlowFunctions(t *testing.T) {
 	s := open(t, newFake("app"))
 	for of, number := range map[string]uint16{
-		"REGEXP_LIKE(@long, '(a|b){1,500}c')": erRegexpTime, "@long REGEXP '(a|aa){1,500}c'": erRegexpTime, "REGEXP_SUBSTR(@long, 'a{1,900}b')": erRegexpTime, "REGEXP_INSTR(@long, 'a{1,900}b')": erRegexpTime,
-		"REGEXP_REPLACE(@long, 'a{1,900}b', '')": erRegexpTime, "REGEXP_LIKE('a', @m)": erRegexp, "TRIM(@long, @long)": 1582, "LTRIM(@long, @long)": 1582, "'a' LIKE REPEAT('%a', 3000)": erUnsupported,
+		"REGEXP_LIKE(@long, '(a|b){1,500}c')": mysqlerr.RegexpTime, "@long REGEXP '(a|aa){1,500}c'": mysqlerr.RegexpTime, "REGEXP_SUBSTR(@long, 'a{1,900}b')": mysqlerr.RegexpTime, "REGEXP_INSTR(@long, 'a{1,900}b')": mysqlerr.RegexpTime,
+		"REGEXP_REPLACE(@long, 'a{1,900}b', '')": mysqlerr.RegexpTime, "REGEXP_LIKE('a', @m)": mysqlerr.Regexp, "TRIM(@long, @long)": 1582, "LTRIM(@long, @long)": 1582, "'a' LIKE REPEAT('%a', 3000)": mysqlerr.Unsupported,
 	} {
 		if _, _, err := try(t, s, long.Replace("SELECT LENGTH("+of+")")); err == nil || err.Number != number {
 			t.Errorf("%s: %v, want error %d", of, err, number)
@@ -219,7 +221,7 @@ func TestMemory(t *testing.T) {
 	s := open(t, newFake("app"))
 	fill := func(number uint16, format string) {
 		t.Helper()
-		var refused *Error
+		var refused *mysqlerr.Error
 		for i := range 100 {
 			if _, _, refused = try(t, s, strings.ReplaceAll(format, "$", fmt.Sprint(i))); refused != nil {
 				break
@@ -229,13 +231,13 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v", format, refused)
 		}
 	}
-	fill(erMemory, "SET @v$ = REPEAT('a', 10000000)")
-	fill(erMemory, "SELECT @w$ := REPEAT('a', 10000000)")
+	fill(mysqlerr.Memory, "SET @v$ = REPEAT('a', 10000000)")
+	fill(mysqlerr.Memory, "SELECT @w$ := REPEAT('a', 10000000)")
 	ask(t, s, "SELECT @v1 := 'short', @v2 := 'short'")
 	ask(t, s, "SET @v3 = REPEAT('a', 10000000)")
 	s.Reset()
 	ask(t, s, "SET @v3 = REPEAT('a', 10000000)")
-	fill(erTableFull, "CREATE TABLE test.t$ AS SELECT REPEAT('a', 20000000) AS a")
+	fill(mysqlerr.TableFull, "CREATE TABLE test.t$ AS SELECT REPEAT('a', 20000000) AS a")
 	for i := range 100 {
 		if _, _, err := try(t, s, fmt.Sprintf("DROP TABLE test.t%d", i)); err != nil {
 			break
@@ -244,10 +246,10 @@ func TestMemory(t *testing.T) {
 	ask(t, s, "CREATE TABLE test.after AS SELECT REPEAT('a', 20000000) AS a")
 	// Values of one row, which SQLite has all at once.
 	wide := "SELECT 1" + strings.Repeat(", REPEAT('a', 60000000)", 100)
-	if _, _, err := try(t, s, wide); err == nil || err.Number != erMemory {
+	if _, _, err := try(t, s, wide); err == nil || err.Number != mysqlerr.Memory {
 		t.Errorf("100 values: %v", err)
 	}
-	if _, _, err := try(t, s, "SELECT 1"+strings.Repeat(", REPEAT('a', 60000000)", 2)); err == nil || err.Number != erTooLong {
+	if _, _, err := try(t, s, "SELECT 1"+strings.Repeat(", REPEAT('a', 60000000)", 2)); err == nil || err.Number != mysqlerr.TooLong {
 		t.Errorf("2 values: %v", err)
 	}
 	// Rows that are long are not read ahead.
@@ -264,7 +266,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("after all: %q", got)
 	}
 	for _, query := range []string{"SELECT * FROM pragma_hard_heap_limit(1)", "SELECT * FROM `pragma_soft_heap_limit` WHERE arg = 1", "SELECT * FROM test.pragma_table_info('x')", "SELECT * FROM sqlite_dbpage", "DELETE FROM test.SQLITE_DBPAGE"} {
-		if _, _, err := try(t, s, query); err == nil || err.Number != erUnsupported {
+		if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Unsupported {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

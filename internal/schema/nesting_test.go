@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // hostile are beginnings, what is repeated, and ends of statements.
@@ -46,16 +48,16 @@ func TestDeep(t *testing.T) {
 		for _, depth := range []int{10, 40, 5000, 100000} {
 			query := "SELECT " + strings.Repeat(c.open, depth) + c.middle + strings.Repeat(c.close, depth)
 			got, _, err := try(t, s, query)
-			if depth < 1000 && (err != nil || got != c.want+"\n") || depth > 1000 && (err == nil || err.Number != erTooDeep) {
+			if depth < 1000 && (err != nil || got != c.want+"\n") || depth > 1000 && (err == nil || err.Number != mysqlerr.TooDeep) {
 				t.Errorf("%d of %q: %q %v", depth, c.open+c.close, got, err)
 			}
 		}
 	}
-	if _, _, err := try(t, s, "SELECT "+strings.Repeat("1,", maxTokens)+"1"); err == nil || err.Number != erMemory {
+	if _, _, err := try(t, s, "SELECT "+strings.Repeat("1,", maxTokens)+"1"); err == nil || err.Number != mysqlerr.Memory {
 		t.Error(err)
 	}
 	ask(t, s, "SET @a = REPEAT('a', 1000000)")
-	if _, _, err := try(t, s, "SELECT @a"+strings.Repeat(", @a", 100)); err == nil || err.Number != erTooLong {
+	if _, _, err := try(t, s, "SELECT @a"+strings.Repeat(", @a", 100)); err == nil || err.Number != mysqlerr.TooLong {
 		t.Error(err)
 	}
 	if got := ask(t, s, "SELECT 'a' 'b' /* x */ 'c', 'd' 'e'"); got != "abc|de\n" {
@@ -71,9 +73,9 @@ func TestMillion(t *testing.T) {
 		{"(", "1", ""}, {"(", "1", ")"}, {"", "1", ")"}, {"((", "1", "))"}, {"NOT ", "1", ""}, {"-", "1", ""}, {"(SELECT ", "1", ")"}, {"CASE WHEN ", "1", ""}, {"IF(", "1", ""},
 	} {
 		text := "SELECT " + strings.Repeat(c.open, n) + c.middle + strings.Repeat(c.close, n)
-		var err *Error
+		var err *mysqlerr.Error
 		grew := heap(func() { _, _, err = try(t, s, text) })
-		if err == nil || err.Number != erTooDeep && err.Number != erMemory && err.Number != erSyntax {
+		if err == nil || err.Number != mysqlerr.TooDeep && err.Number != mysqlerr.Memory && err.Number != mysqlerr.Syntax {
 			t.Errorf("%q: %v", c.open+c.close, err)
 		}
 		if grew > 512<<20 {

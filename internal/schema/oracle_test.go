@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/go-sql-driver/mysql"
 )
@@ -314,7 +315,7 @@ func oracleAsks(ctx context.Context, db *sql.Conn, query string) (a answer, err 
 func oracleAsked(t *testing.T, s *Session, query string) (a answer) {
 	r, err := s.Query(t.Context(), query, nil)
 	if err != nil {
-		return answer{failed: err.(*Error).Number}
+		return answer{failed: err.(*mysqlerr.Error).Number}
 	}
 	defer r.Close()
 	for _, c := range r.Columns {
@@ -323,7 +324,7 @@ func oracleAsked(t *testing.T, s *Session, query string) (a answer) {
 	for {
 		values, err := r.Next()
 		if err != nil {
-			return answer{failed: err.(*Error).Number}
+			return answer{failed: err.(*mysqlerr.Error).Number}
 		}
 		if values == nil {
 			return a

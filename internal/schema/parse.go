@@ -4,6 +4,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A parser makes trees of a statement's tokens. What MySQL's grammar does not have is an error near
@@ -36,7 +39,7 @@ func caught(err *error) {
 }
 
 func unsupported(what string) error {
-	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s'", what)
+	return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '%s'", what)
 }
 
 // parse calls f with a parser that begins at a token, and returns the first token that f left.
@@ -125,7 +128,7 @@ func (p *parser) name(qualified bool) string {
 	if !t.identifier() || !qualified && isReserved(t) {
 		p.syntax()
 	}
-	if engines(t.text) {
+	if ownName(t.text) {
 		fail(enginesName(t.text))
 	}
 	p.i++
@@ -149,7 +152,7 @@ func (p *parser) alias(allowString bool) (name string, any bool) {
 
 // deeper counts what stands within something else, and returns what ends it.
 func (p *parser) deeper() func() {
-	if p.nested++; p.nested > maxDepth {
+	if p.nested++; p.nested > engine.MaxDepth {
 		fail(tooDeep())
 	}
 	return func() { p.nested-- }
@@ -165,7 +168,7 @@ func (p *parser) node(first int, e *expr) *expr {
 	if e.query != nil {
 		e.depth = max(e.depth, e.query.depth)
 	}
-	if e.depth++; e.depth > maxDepth {
+	if e.depth++; e.depth > engine.MaxDepth {
 		fail(tooDeep())
 	}
 	p.deepest = max(p.deepest, e.depth)
@@ -582,7 +585,7 @@ var separators = map[string][]string{"TRIM": {"FROM"}, "SUBSTRING": {"FROM", "FO
 // call reads the arguments of a function, from the parenthesis on.
 func (p *parser) call(first int, function string) *expr {
 	defer p.deeper()()
-	if engines(function) {
+	if ownName(function) {
 		fail(enginesName(function))
 	}
 	e := &expr{form: callForm, text: strings.ToUpper(function)}
@@ -594,7 +597,7 @@ func (p *parser) call(first int, function string) *expr {
 		if _, known := units[unit]; t.kind != word || p.at(p.i+1).is("(") {
 			p.syntax()
 		} else if !known && (e.text != "EXTRACT" || composites[unit] == nil) {
-			fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", e.text, t.text))
+			fail(mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", e.text, t.text))
 		}
 		p.i++
 		e.args = append(e.args, &expr{form: stringForm, text: unit})

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // enclosedQuery reads a query in parentheses.
@@ -73,7 +75,7 @@ func (p *parser) columns() []string {
 	list, known := p.names(), map[string]bool{}
 	for _, name := range list {
 		if lower := strings.ToLower(name); known[lower] {
-			fail(NewError(erDuplicate, "Duplicate column name '%s'", name))
+			fail(mysqlerr.New(mysqlerr.Duplicate, "Duplicate column name '%s'", name))
 		} else {
 			known[lower] = true
 		}
@@ -172,7 +174,7 @@ func (p *parser) values() *query {
 		} else {
 			others.values = append(others.values, p.exprs())
 			if n := len(others.values); len(others.values[n-1]) != len(first.items) {
-				fail(NewError(erColumnCount, "Column count doesn't match value count at row %d", n+1))
+				fail(mysqlerr.New(mysqlerr.ColumnCount, "Column count doesn't match value count at row %d", n+1))
 			}
 		}
 		p.expect(")")

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // Prepare returns the number of ?s in a statement, and the columns that it will have; none if the
@@ -38,7 +40,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (params int, columns
 		return params, columns, nil
 	}
 	switch e := s.asError(err); e.Number {
-	case erDenied, erNoSuchTable, erSyntax, erUnknownColumn, erUnknownDB, erUnsupported:
+	case mysqlerr.Denied, mysqlerr.NoSuchTable, mysqlerr.Syntax, mysqlerr.UnknownColumn, mysqlerr.UnknownDB, mysqlerr.Unsupported:
 		return 0, nil, e
 	}
 	return params, nil, nil

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestPrepare compares columns that are known ahead with those that a query has with values.
@@ -51,8 +53,8 @@ func TestPrepare(t *testing.T) {
 			t.Errorf("%s: %v ahead, then %v", c.query, ahead, r.Columns)
 		}
 	}
-	for query, want := range map[string]uint16{"SELECT * FROM nosuch": erNoSuchTable, "SELECT nothing FROM t WHERE x = ?": erUnknownColumn, "SELECT FROM": erSyntax, "SELECT 'open": erSyntax} {
-		if _, _, err := s.Prepare(t.Context(), query); err == nil || err.(*Error).Number != want {
+	for query, want := range map[string]uint16{"SELECT * FROM nosuch": mysqlerr.NoSuchTable, "SELECT nothing FROM t WHERE x = ?": mysqlerr.UnknownColumn, "SELECT FROM": mysqlerr.Syntax, "SELECT 'open": mysqlerr.Syntax} {
+		if _, _, err := s.Prepare(t.Context(), query); err == nil || err.(*mysqlerr.Error).Number != want {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

@@ -3,6 +3,8 @@ package schema
 import (
 	"errors"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestReadOnly: a read-only catalog refuses what would change anything for others, and nothing that
@@ -21,8 +23,8 @@ func TestReadOnly(t *testing.T) {
 		"SET STATEMENT max_statement_time = 1 FOR UPDATE setup_instruments SET ENABLED = 'YES'",
 		"SET STATEMENT max_statement_time = 1 FOR DROP TABLE test.t",
 	} {
-		var e *Error
-		if err := readAll(s, t.Context(), query); !errors.As(err, &e) || e.Number != erPrevented {
+		var e *mysqlerr.Error
+		if err := readAll(s, t.Context(), query); !errors.As(err, &e) || e.Number != mysqlerr.Prevented {
 			t.Errorf("%s: %v", query, err)
 		}
 	}

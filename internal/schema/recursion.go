@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // MySQL ends a recursion after cte_max_recursion_depth rounds, each of all rows that the one before
@@ -53,7 +55,7 @@ func recursion(s *Session, a []value) value {
 	s.statement.recursions[number]++
 	limit, _ := strconv.ParseFloat(s.variables["cte_max_recursion_depth"], 64)
 	if rounds := (s.statement.recursions[number] + most - 1) / most; float64(rounds) > limit {
-		return NewError(erRecursion, "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", rounds)
+		return mysqlerr.New(mysqlerr.Recursion, "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", rounds)
 	}
 	return int64(1)
 }

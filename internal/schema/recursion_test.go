@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestRecursion: a recursion ends after cte_max_recursion_depth rounds, as in MySQL, and one that
@@ -62,7 +64,7 @@ func TestRecursion(t *testing.T) {
 		t.Errorf("the view: %q", got)
 	}
 	aborted(other, "SELECT COUNT(*) FROM test.v", 8)
-	if _, _, err := try(t, s, "SET cte_max_recursion_depth = 'x'"); err == nil || err.Number != erVariableType {
+	if _, _, err := try(t, s, "SET cte_max_recursion_depth = 'x'"); err == nil || err.Number != mysqlerr.VariableType {
 		t.Error(err)
 	}
 }

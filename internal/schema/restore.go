@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A restorer writes trees in SQLite's spelling. What SQLite has under another name, or lacks,
@@ -38,14 +41,14 @@ func (r *restorer) write(parts ...string) {
 	for _, part := range parts {
 		r.b.WriteString(part)
 	}
-	if r.b.Len() > 4*maxText {
-		fail(NewError(erTooLong, "A statement is larger than max_allowed_packet (%d)", maxText))
+	if r.b.Len() > 4*engine.MaxText {
+		fail(mysqlerr.New(mysqlerr.TooLong, "A statement is larger than max_allowed_packet (%d)", engine.MaxText))
 	}
 }
 
 // deeper counts what stands within something else, and returns what ends it.
 func (r *restorer) deeper() func() {
-	if r.within++; r.within > 2*maxDepth {
+	if r.within++; r.within > 2*engine.MaxDepth {
 		fail(tooDeep())
 	}
 	return func() { r.within-- }
@@ -129,12 +132,12 @@ func (r *restorer) expr(e *expr) {
 		r.write(literal(v))
 	case userForm:
 		text := literal(r.session.user[e.text].value)
-		if r.literals += len(text); r.literals > maxText {
-			fail(NewError(erTooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", maxText))
+		if r.literals += len(text); r.literals > engine.MaxText {
+			fail(mysqlerr.New(mysqlerr.TooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", engine.MaxText))
 		}
 		r.write(text)
 	case assignForm:
-		fail(NewError(erUnsupported, "This version of ftrace doesn't yet support '@%s :=' except in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", e.text))
+		fail(mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '@%s :=' except in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", e.text))
 	case prefixForm:
 		r.prefix(e)
 	case binaryForm:
@@ -365,15 +368,15 @@ func (r *restorer) counted(e *expr) {
 // enums are the columns that are enumerations.
 var enums = words("ENABLED TIMED INSTRUMENTED PANICKED TIMER_NAME")
 
-// engines reports whether a name is one of SQLite's own tables, through which limits or pages can
+// ownName reports whether a name is one of SQLite's own tables, through which limits or pages can
 // be changed.
-func engines(name string) bool {
+func ownName(name string) bool {
 	const pragma = "pragma_"
 	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage") || strings.EqualFold(name, viewsTable)
 }
 
 func enginesName(name string) error {
-	return NewError(erUnsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", name)
+	return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '%s': it is a name of the engine's own", name)
 }
 
 // collation returns the collation of SQLite that is closest to one of MySQL's.

@@ -9,6 +9,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A Type is the type of a result's column.
@@ -199,10 +202,10 @@ func (r *Result) read() ([]any, error) {
 			}
 		}
 	}
-	if rowBytes(row) > maxText {
+	if rowBytes(row) > engine.MaxText {
 		r.assigns = nil
 		r.Close()
-		return nil, NewError(erTooLong, "A row is larger than max_allowed_packet (%d)", maxText)
+		return nil, mysqlerr.New(mysqlerr.TooLong, "A row is larger than max_allowed_packet (%d)", engine.MaxText)
 	}
 	return row, nil
 }

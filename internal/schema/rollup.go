@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // SELECT a, b, SUM(x) FROM t GROUP BY a, b WITH ROLLUP has each row of t in one group of each
@@ -19,7 +21,7 @@ import (
 const maxLevels = 64
 
 func rollupError(what string) error {
-	return NewError(erUnsupported, "This version of ftrace doesn't yet support 'WITH ROLLUP' %s", what)
+	return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support 'WITH ROLLUP' %s", what)
 }
 
 // levels are what each level of a rollup adds to the grouping.
@@ -40,7 +42,7 @@ func rolledUp(st *stmt, q *query, s *selection) (*selection, []ordered) {
 		if g.form == numberForm {
 			n, err := strconv.Atoi(g.text)
 			if err != nil || n < 1 || n > len(s.items) {
-				fail(NewError(erUnknownColumn, "Unknown column '%s' in 'group statement'", g.text))
+				fail(mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in 'group statement'", g.text))
 			}
 			by = s.items[n-1].of
 		}
@@ -155,7 +157,7 @@ func (l *levels) grouping(e *expr) *expr {
 	for i, a := range e.args {
 		at := l.find(a)
 		if at < 0 {
-			fail(NewError(erGroup, "Argument #%d of GROUPING function is not in GROUP BY", i))
+			fail(mysqlerr.New(mysqlerr.Group, "Argument #%d of GROUPING function is not in GROUP BY", i))
 		}
 		bits[i] = fmt.Sprintf("(ftrace_level < %d) << %d", at+1, len(e.args)-1-i)
 	}

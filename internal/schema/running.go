@@ -10,6 +10,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // running is a statement under way, until its context ends or its time is over.
@@ -47,11 +50,11 @@ func (s *Session) begin(ctx context.Context) {
 }
 
 // interrupt interrupts the statement. It reports whether that has to be repeated.
-func (r *running) interrupt(e *engine) bool {
+func (r *running) interrupt(e *engine.Engine) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.over {
-		e.interrupt()
+		e.Interrupt()
 	}
 	return !r.over
 }
@@ -94,9 +97,9 @@ func (s *Session) interrupted() error {
 	case r == nil || r.ctx.Err() == nil:
 		return nil
 	case context.Cause(r.ctx) == errTime:
-		return NewError(erTimeout, "Query execution was interrupted, maximum statement execution time exceeded")
+		return mysqlerr.New(mysqlerr.Timeout, "Query execution was interrupted, maximum statement execution time exceeded")
 	}
-	return NewError(erInterrupted, "Query execution was interrupted")
+	return mysqlerr.New(mysqlerr.Interrupted, "Query execution was interrupted")
 }
 
 // stopped reports whether the session's statement is to end.

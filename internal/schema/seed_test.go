@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -57,7 +58,7 @@ call/example.com/mutex/Lock.func1|NO|NO
 	if got := ask(t, s, "SELECT * FROM SETUP_TIMERS"); got != "call|MILLISECOND\nwait|MILLISECOND\n" || f.timer != "MILLISECOND" {
 		t.Errorf("the timer: %s", got)
 	}
-	if _, _, err := try(t, s, "UPDATE SETUP_TIMERS SET TIMER_NAME='NONE'"); err == nil || err.Number != erTruncated {
+	if _, _, err := try(t, s, "UPDATE SETUP_TIMERS SET TIMER_NAME='NONE'"); err == nil || err.Number != mysqlerr.Truncated {
 		t.Errorf("there always is a timer: %v", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 )
@@ -64,6 +66,9 @@ type Schema struct {
 	information bool // it is information_schema, which belongs to no process
 	recorded    bool // it is of one recording
 }
+
+// maxTest is how many bytes the schema test may have, and a session's temporary tables.
+const maxTest = 256 << 20
 
 // sysSchema is the schema of views of performance_schema, and of who waits for whom there. It is
 // not there if SQLite has no room for it.
@@ -209,7 +214,7 @@ type Session struct {
 	doing     atomic.Pointer[activity]
 	db        *sql.DB
 	conn      *sql.Conn
-	engine    *engine
+	engine    *engine.Engine
 	running   *running // the statement under way; nil: there is none
 	number    string
 	database  string
@@ -250,8 +255,7 @@ type tableKey struct {
 // Session opens a session.
 func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	c.start()
-	ballast()
-	if err := limitEngine(); err != nil {
+	if err := engine.Limit(); err != nil {
 		return nil, err
 	}
 	if err := registerOnce(); err != nil {
@@ -283,7 +287,7 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	if s.conn, err = s.db.Conn(ctx); err != nil {
 		return err
 	}
-	if s.engine, err = newEngine(s, s.conn); err != nil {
+	if s.engine, err = engine.New(s.conn, s, allFunctions()); err != nil {
 		return err
 	}
 	run := func(format string, args ...any) {
@@ -373,7 +377,7 @@ func (s *Session) Close() error {
 	if _, ok := sessions.LoadAndDelete(s.number); ok && s.conn != nil {
 		s.catalog.connected.Add(-1)
 		if s.engine != nil {
-			s.engine.close()
+			s.engine.Close()
 		}
 		s.conn.Close()
 	}
@@ -381,7 +385,7 @@ func (s *Session) Close() error {
 }
 
 // InTransaction reports whether the session has begun a transaction, of the schema test.
-func (s *Session) InTransaction() bool { return s.engine.inTransaction() }
+func (s *Session) InTransaction() bool { return s.engine.InTransaction() }
 
 // Database returns the default schema.
 func (s *Session) Database() string { return s.database }
@@ -396,7 +400,7 @@ func (s *Session) Use(name string) error {
 	} else if sc := s.catalog.schema(name); sc != nil {
 		s.database = sc.name
 	} else {
-		return NewError(erUnknownDB, "Unknown database '%s'", name)
+		return mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", name)
 	}
 	s.setActivity("")
 	return nil
@@ -410,9 +414,9 @@ func (s *Session) fail(err error) error {
 	return err
 }
 
-func (s *Session) denied(command, table string) *Error {
+func (s *Session) denied(command, table string) *mysqlerr.Error {
 	who := s.who.Load()
-	return NewError(erDenied, "%s command denied to user '%s'@'%s' for table '%s'", command, who.user, who.host, table)
+	return mysqlerr.New(mysqlerr.Denied, "%s command denied to user '%s'@'%s' for table '%s'", command, who.user, who.host, table)
 }
 
 // views returns the snapshots of a schema's sources. They stay the same during a statement, unless

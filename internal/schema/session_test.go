@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -133,7 +134,7 @@ func TestSysViews(t *testing.T) {
 		}
 	}
 	for _, query := range []string{"UPDATE sys.top_functions SET calls = 1", "DELETE FROM sys.top_functions", "INSERT INTO sys.top_functions (calls) VALUES (1)", "TRUNCATE sys.top_functions"} {
-		if _, _, err := try(t, s, query); err == nil || err.Number != erDenied {
+		if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Denied {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
@@ -170,9 +171,9 @@ func TestViews(t *testing.T) {
 func TestMisspelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, number := range map[string]uint16{
-		"SELECT 1 [x, @a := 1]": erSyntax, "SELECT 1\x00, @a := 2": erSyntax, "SELECT 1//2, @a := 2 */ 3": erSyntax, "SELECT :a": erSyntax, "SELECT ?": erSyntax, "SELECT `a\x00b`": erSyntax, "SELECT x'4'": erSyntax, "SELECT b'2'": erSyntax,
-		"EXPLAIN FORMAT=JSON SELECT 1": erUnsupported, "EXPLAIN ANALYZE SELECT 1": erUnsupported, "EXPLAIN analyze": erNoSuchTable,
-		"SELECT n'": erSyntax, "SELECT `nosuch`": erUnknownColumn, "SELECT $nosuch": erUnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": erUnknownColumn,
+		"SELECT 1 [x, @a := 1]": mysqlerr.Syntax, "SELECT 1\x00, @a := 2": mysqlerr.Syntax, "SELECT 1//2, @a := 2 */ 3": mysqlerr.Syntax, "SELECT :a": mysqlerr.Syntax, "SELECT ?": mysqlerr.Syntax, "SELECT `a\x00b`": mysqlerr.Syntax, "SELECT x'4'": mysqlerr.Syntax, "SELECT b'2'": mysqlerr.Syntax,
+		"EXPLAIN FORMAT=JSON SELECT 1": mysqlerr.Unsupported, "EXPLAIN ANALYZE SELECT 1": mysqlerr.Unsupported, "EXPLAIN analyze": mysqlerr.NoSuchTable,
+		"SELECT n'": mysqlerr.Syntax, "SELECT `nosuch`": mysqlerr.UnknownColumn, "SELECT $nosuch": mysqlerr.UnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": mysqlerr.UnknownColumn,
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != number {
 			t.Errorf("%q: %q %v", query, got, err)
@@ -212,7 +213,7 @@ func TestLogic(t *testing.T) {
 		t.Errorf("columns: %+v", r)
 	}
 	for _, query := range []string{"SELECT !", "SELECT 1 XOR", "SELECT XOR 1", "SELECT !, 1", "SELECT (!)", "SELECT !(1", "SELECT 1 XOR, 2", "SELECT !a."} {
-		if got, _, err := try(t, s, query); err == nil || err.Number != erSyntax {
+		if got, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Syntax {
 			t.Errorf("%s: %q %v", query, got, err)
 		}
 	}
@@ -438,7 +439,7 @@ func TestExpressions(t *testing.T) {
 		}
 	}
 	for of, number := range map[string]uint16{
-		"'a' REGEXP '('": 1139, "ROUND()": 1582, "SUBSTR('a')": 1582, "EXTRACT(FORTNIGHT FROM NOW())": erUnsupported, "1 DIV": erSyntax, "CAST(1 AS SIGNED": erSyntax, "CONVERT(1, DECIMAL(": erSyntax,
+		"'a' REGEXP '('": 1139, "ROUND()": 1582, "SUBSTR('a')": 1582, "EXTRACT(FORTNIGHT FROM NOW())": mysqlerr.Unsupported, "1 DIV": mysqlerr.Syntax, "CAST(1 AS SIGNED": mysqlerr.Syntax, "CONVERT(1, DECIMAL(": mysqlerr.Syntax,
 	} {
 		if got, _, err := try(t, s, "SELECT "+of); err == nil || err.Number != number {
 			t.Errorf("%s: %q %v", of, got, err)
@@ -529,18 +530,18 @@ func TestRollup(t *testing.T) {
 		t.Errorf("columns: %+v %v", r, err)
 	}
 	for query, number := range map[string]uint16{
-		"SELECT * FROM sales GROUP BY year WITH ROLLUP":                                                              erUnsupported,
-		"SELECT COUNT(*) FROM sales GROUP BY year = ? WITH ROLLUP":                                                   erUnsupported,
-		"SELECT year, (SELECT COUNT(*) FROM sales s WHERE s.year = sales.year) FROM sales GROUP BY year WITH ROLLUP": erUnsupported,
-		"SELECT year FROM sales GROUP BY 2 WITH ROLLUP":                                                              erUnknownColumn,
-		"SELECT years FROM sales GROUP BY years WITH ROLLUP":                                                         erUnknownColumn,
-		"SELECT GROUPING(country) FROM sales GROUP BY year WITH ROLLUP":                                              erGroup,
-		"SELECT GROUPING(year) FROM sales GROUP BY year":                                                             erNoFunction,
-		"SELECT year FROM sales GROUP BY WITH ROLLUP":                                                                erSyntax,
-		"SELECT year FROM sales GROUP BY year, WITH ROLLUP":                                                          erSyntax,
-		"SELECT year FROM sales WITH ROLLUP":                                                                         erSyntax,
-		"SELECT 1 GROUP BY 1 WITH ROLLUP":                                                                            erSyntax,
-		"SELECT year FROM sales GROUP BY (year WITH ROLLUP)":                                                         erSyntax,
+		"SELECT * FROM sales GROUP BY year WITH ROLLUP":                                                              mysqlerr.Unsupported,
+		"SELECT COUNT(*) FROM sales GROUP BY year = ? WITH ROLLUP":                                                   mysqlerr.Unsupported,
+		"SELECT year, (SELECT COUNT(*) FROM sales s WHERE s.year = sales.year) FROM sales GROUP BY year WITH ROLLUP": mysqlerr.Unsupported,
+		"SELECT year FROM sales GROUP BY 2 WITH ROLLUP":                                                              mysqlerr.UnknownColumn,
+		"SELECT years FROM sales GROUP BY years WITH ROLLUP":                                                         mysqlerr.UnknownColumn,
+		"SELECT GROUPING(country) FROM sales GROUP BY year WITH ROLLUP":                                              mysqlerr.Group,
+		"SELECT GROUPING(year) FROM sales GROUP BY year":                                                             mysqlerr.NoFunction,
+		"SELECT year FROM sales GROUP BY WITH ROLLUP":                                                                mysqlerr.Syntax,
+		"SELECT year FROM sales GROUP BY year, WITH ROLLUP":                                                          mysqlerr.Syntax,
+		"SELECT year FROM sales WITH ROLLUP":                                                                         mysqlerr.Syntax,
+		"SELECT 1 GROUP BY 1 WITH ROLLUP":                                                                            mysqlerr.Syntax,
+		"SELECT year FROM sales GROUP BY (year WITH ROLLUP)":                                                         mysqlerr.Syntax,
 	} {
 		if got, _, err := try(t, s, query, int64(1)); err == nil || err.Number != number {
 			t.Errorf("%s: %q %v", query, got, err)
@@ -603,7 +604,7 @@ func TestIntervalErrors(t *testing.T) {
 		"SELECT NOW() + INTERVAL 6/4 HOUR_MINUTE", "SELECT NOW() + INTERVAL '1' MONTH_DAY", "SELECT TIMESTAMPADD(MINUTE_SECOND, '1:30', NOW())", "SELECT INTERVAL(2, 1, 3)", "SELECT 2 * NOW() - INTERVAL 1 DAY", "SELECT 1 - NOW() - INTERVAL 1 DAY", "SELECT CONCAT('a', INTERVAL 1 DAY)",
 		"SELECT NOW() - INTERVAL 1", "SELECT NOW() - INTERVAL", "INTERVAL 1 DAY", "SELECT DATE_ADD(NOW(), INTERVAL 1 DAY, 2)", "SELECT TIMESTAMPDIFF(FORTNIGHT, NOW(), NOW())",
 	} {
-		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported && err.Number != erSyntax {
+		if got, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Unsupported && err.Number != mysqlerr.Syntax {
 			t.Errorf("%s: %q %v", query, got, err)
 		}
 	}
@@ -663,15 +664,15 @@ func TestUpdateJoined(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 	for query, number := range map[string]uint16{
-		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.NAME = 'x'":                          erUsage,
-		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.COLOUR = 'x'":                        erUnknownColumn,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.NAME = 'x'":                          mysqlerr.Usage,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.COLOUR = 'x'":                        mysqlerr.UnknownColumn,
 		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET x.ENABLED = 'NO'":                      1109,
 		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO' ORDER BY i.NAME":      1221,
-		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO', WHERE 1":             erSyntax,
-		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED":                             erSyntax,
-		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'maybe'":                   erTruncated,
-		"UPDATE setup_instruments i JOIN test.absent s USING (NAME) SET i.ENABLED = 'NO'":                     erNoSuchTable,
-		"UPDATE performance_timers p, setup_instruments i SET p.TIMER_NAME = 'x' WHERE p.TIMER_NAME = i.NAME": erDenied,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'NO', WHERE 1":             mysqlerr.Syntax,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED":                             mysqlerr.Syntax,
+		"UPDATE setup_instruments i JOIN test.saved s USING (NAME) SET i.ENABLED = 'maybe'":                   mysqlerr.Truncated,
+		"UPDATE setup_instruments i JOIN test.absent s USING (NAME) SET i.ENABLED = 'NO'":                     mysqlerr.NoSuchTable,
+		"UPDATE performance_timers p, setup_instruments i SET p.TIMER_NAME = 'x' WHERE p.TIMER_NAME = i.NAME": mysqlerr.Denied,
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != number {
 			t.Errorf("%s: %q %v", query, got, err)
@@ -752,10 +753,10 @@ func TestUpdateSeveral(t *testing.T) {
 	}
 	// All or nothing, and then again.
 	for query, number := range map[string]uint16{
-		"UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x', i.ENABLED = 'maybe'": erTruncated,
-		"UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x', i.NAME = 'x'":        erUsage,
-		"UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x', s.COLOUR = 'x'":      erUnknownColumn,
-		"UPDATE test.saved s JOIN performance_timers p SET s.ENABLED = 'x', p.TIMER_NAME = 'x'":              erDenied,
+		"UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x', i.ENABLED = 'maybe'": mysqlerr.Truncated,
+		"UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x', i.NAME = 'x'":        mysqlerr.Usage,
+		"UPDATE test.saved s JOIN setup_instruments i USING (NAME) SET s.ENABLED = 'x', s.COLOUR = 'x'":      mysqlerr.UnknownColumn,
+		"UPDATE test.saved s JOIN performance_timers p SET s.ENABLED = 'x', p.TIMER_NAME = 'x'":              mysqlerr.Denied,
 	} {
 		for range 2 {
 			if got, _, err := try(t, s, query); err == nil || err.Number != number {
@@ -939,11 +940,11 @@ func TestAssigned(t *testing.T) {
 	}
 	for _, query := range []string{"SELECT @a := @a + 1", "SELECT @a := x, @a FROM test.v", "SELECT x FROM test.v WHERE @a := x", "SELECT 1 + (@a := 1)", "SELECT @a := 1 UNION SELECT 2", "SELECT *, @a := 1 FROM test.v",
 		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1"} {
-		if got, _, err := try(t, s, query); err == nil || err.Number != erUnsupported {
+		if got, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Unsupported {
 			t.Errorf("%s: %q %v", query, got, err)
 		}
 	}
-	if got, _, err := try(t, s, "SELECT @a :="); err == nil || err.Number != erSyntax {
+	if got, _, err := try(t, s, "SELECT @a :="); err == nil || err.Number != mysqlerr.Syntax {
 		t.Errorf("without a value: %q %v", got, err)
 	}
 }
@@ -1112,7 +1113,7 @@ func FuzzQuery(f *testing.F) {
 		defer cancel()
 		r, err := s.Query(ctx, query, nil)
 		if err != nil {
-			if e, ok := err.(*Error); !ok || e.Number == 0 || len(e.State) != 5 {
+			if e, ok := err.(*mysqlerr.Error); !ok || e.Number == 0 || len(e.State) != 5 {
 				t.Errorf("%q: %v", query, err)
 			}
 			return

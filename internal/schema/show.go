@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // show is SHOW: a query of information_schema, or of the tables of status.
@@ -51,7 +53,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	if st.at(i).is("FROM") || st.at(i).is("IN") {
 		t.schema = st.at(i + 1).text
 		if sc := s.catalog.schema(t.schema); sc == nil && !strings.EqualFold(t.schema, "test") {
-			return nil, NewError(erUnknownDB, "Unknown database '%s'", t.schema)
+			return nil, mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", t.schema)
 		}
 		i += 2
 	}
@@ -179,7 +181,7 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 		return nil, err
 	}
 	if !strings.EqualFold(st.at(i).text, "performance_schema") {
-		return nil, NewError(1286, "Unknown storage engine '%s'", st.at(i).text)
+		return nil, mysqlerr.New(1286, "Unknown storage engine '%s'", st.at(i).text)
 	}
 	return s.read(ctx, `SELECT 'performance_schema' AS "Type", REPLACE(EVENT_NAME, 'memory/ftrace/', '') || '.memory' AS "Name", SUM(CURRENT_NUMBER_OF_BYTES_USED) AS "Status"
 		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil, nil)
@@ -215,7 +217,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 	if st.at(i).is("DATABASE") || st.at(i).is("SCHEMA") {
 		name := st.at(len(st.tokens) - 1).text
 		if s.catalog.schema(name) == nil && !strings.EqualFold(name, "test") {
-			return nil, NewError(erUnknownDB, "Unknown database '%s'", name)
+			return nil, mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", name)
 		}
 		return &Result{Columns: textColumns("Database", "Create Database"), ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
 	}
@@ -245,7 +247,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 		}
 	}
 	if st.at(i).is("VIEW") {
-		return nil, NewError(erNotView, "'%s.%s' is not VIEW", t.schema, t.name)
+		return nil, mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not VIEW", t.schema, t.name)
 	}
 	text := fmt.Sprintf("CREATE TABLE `%s` (\n%s\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4", t.name, strings.Join(lines, ",\n"))
 	return &Result{Columns: textColumns("Table", "Create Table"), ahead: [][]any{{t.name, text}}}, nil

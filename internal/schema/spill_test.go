@@ -3,19 +3,15 @@ package schema
 import (
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // spillAtMost sets the limit of temporary files for a test.
 func spillAtMost(t *testing.T, most int64) {
-	spilled.mu.Lock()
-	defer spilled.mu.Unlock()
-	before := spilled.most
-	spilled.most = most
-	t.Cleanup(func() {
-		spilled.mu.Lock()
-		defer spilled.mu.Unlock()
-		spilled.most = before
-	})
+	before := engine.SetSpillLimit(most)
+	t.Cleanup(func() { engine.SetSpillLimit(before) })
 }
 
 // rows makes 200 rows of 100,000 bytes each, in no order.
@@ -36,7 +32,7 @@ func TestSpill(t *testing.T) {
 	refused := 0
 	for _, query := range queries {
 		_, _, err := try(t, s, query)
-		if err != nil && (err.Number != erTableFull || !strings.Contains(err.Message, "temporary files of all sessions (4 MB)")) {
+		if err != nil && (err.Number != mysqlerr.TableFull || !strings.Contains(err.Message, "temporary files of all sessions (4 MB)")) {
 			t.Errorf("%s: %v", query, err)
 		}
 		if err != nil {
@@ -53,9 +49,7 @@ func TestSpill(t *testing.T) {
 		}
 	}
 	s.Close()
-	spilled.mu.Lock()
-	defer spilled.mu.Unlock()
-	if spilled.bytes != 0 || len(spilled.sizes) != 0 {
-		t.Errorf("after all there are %d bytes in %d files", spilled.bytes, len(spilled.sizes))
+	if bytes, files := engine.Spilled(); bytes != 0 || files != 0 {
+		t.Errorf("after all there are %d bytes in %d files", bytes, files)
 	}
 }

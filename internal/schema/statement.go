@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -127,8 +128,8 @@ var lacking = words("CALL PREPARE EXECUTE DEALLOCATE LOAD KILL HANDLER ANALYZE C
 var commits = words("CREATE DROP ALTER RENAME TRUNCATE BEGIN START LOCK GRANT REVOKE")
 
 // readOnly returns the error of what a read-only catalog refuses.
-func readOnly(what string) *Error {
-	return NewError(erPrevented, "This can only be read from, so it cannot execute '%s'", what)
+func readOnly(what string) *mysqlerr.Error {
+	return mysqlerr.New(mysqlerr.Prevented, "This can only be read from, so it cannot execute '%s'", what)
 }
 
 func (s *Session) query(ctx context.Context, text string, args []any) (*Result, error) {
@@ -143,7 +144,7 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 		if strings.TrimSpace(text) != "" {
 			return &Result{}, nil // a comment
 		}
-		return nil, NewError(1065, "Query was empty")
+		return nil, mysqlerr.New(1065, "Query was empty")
 	}
 	for i := range list {
 		if list[i].is(";") {
@@ -275,7 +276,7 @@ func (s *Session) apply(n int64) (*Result, error) {
 	}
 	for v, p := range s.statement.pending {
 		if err := p.apply(); errors.Is(err, source.ErrReadOnly) {
-			return nil, NewError(erReadOnly, "Table is read only: process %s is a recording, or can't do that", v.source.Name())
+			return nil, mysqlerr.New(mysqlerr.ReadOnly, "Table is read only: process %s is a recording, or can't do that", v.source.Name())
 		} else if err != nil {
 			return nil, sourceError(v.source, err)
 		}
@@ -317,13 +318,13 @@ func (s *Session) targetOf(schema, name string) (target, error) {
 		t.ours, t.schema = true, sc.name
 		t.table = sc.tables[strings.ToLower(t.name)]
 	} else if !strings.EqualFold(t.schema, "test") {
-		return t, NewError(erUnknownDB, "Unknown database '%s'", t.schema)
+		return t, mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", t.schema)
 	}
 	return t, nil
 }
 
 func (t *target) missing() error {
-	return NewError(erNoSuchTable, "Table '%s.%s' doesn't exist", t.schema, t.name)
+	return mysqlerr.New(mysqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", t.schema, t.name)
 }
 
 // truncate is TRUNCATE [TABLE] t.
@@ -363,7 +364,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 			err = errors.Join(err, process.Truncate(part))
 		}
 		if errors.Is(err, source.ErrReadOnly) {
-			return nil, NewError(erReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, process.Name())
+			return nil, mysqlerr.New(mysqlerr.ReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, process.Name())
 		}
 		if err != nil && !(errors.Is(err, source.ErrGone) && len(sources) > 1) {
 			return nil, sourceError(process, err)

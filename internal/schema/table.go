@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -164,14 +165,14 @@ func parseYesNo(column string, v value) (bool, error) {
 // parseEnum reads a new value for a column of an enum: one of its values, or its number from 1 on.
 func parseEnum(column string, v value, values []string) (string, error) {
 	if v == nil {
-		return "", NewError(erNull, "Column '%s' cannot be null", column)
+		return "", mysqlerr.New(mysqlerr.Null, "Column '%s' cannot be null", column)
 	}
 	for i, known := range values {
 		if s, ok := v.(string); v == int64(i+1) || ok && (strings.EqualFold(s, known) || s == strconv.Itoa(i+1)) {
 			return known, nil
 		}
 	}
-	return "", NewError(erTruncated, "Data truncated for column '%s' at row 1", column)
+	return "", mysqlerr.New(mysqlerr.Truncated, "Data truncated for column '%s' at row 1", column)
 }
 
 // column returns the index of a column, or -1.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -93,7 +94,7 @@ var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { retu
 ), func(p *pending, _ any, _ int, v value) error {
 	percent, ok := v.(int64)
 	if !ok || percent < 0 || percent > mostBudget {
-		return NewError(erWrongValue, "BUDGET is a whole number of percent from 0, for no limit, to %d", mostBudget)
+		return mysqlerr.New(mysqlerr.WrongValue, "BUDGET is a whole number of percent from 0, for no limit, to %d", mostBudget)
 	}
 	budget := int(percent)
 	p.budget = &budget
@@ -103,7 +104,7 @@ var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { retu
 var performanceTimers = newTable("performance_timers", func(v *view) []source.Timer {
 	timers, err := v.source.Timers()
 	if err != nil {
-		v.session.failed = NewError(erUnknown, "measuring the timers of process %s: %v", v.source.Name(), err)
+		v.session.failed = mysqlerr.New(mysqlerr.Unknown, "measuring the timers of process %s: %v", v.source.Name(), err)
 		return nil
 	}
 	return timers

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 )
 
 // timeFunctions are MySQL's functions that take or return times.
@@ -313,7 +315,7 @@ func dateFormat(a []value) value {
 	var b strings.Builder
 	format := asText(a[1])
 	for i := 0; i < len(format); i++ {
-		if b.Len() > maxText {
+		if b.Len() > engine.MaxText {
 			return tooLong("date_format")
 		}
 		if format[i] != '%' || i+1 == len(format) {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A kind of token.
@@ -38,6 +40,9 @@ func (t *token) is(s string) bool {
 // identifier reports whether a token may be a name.
 func (t *token) identifier() bool { return t.kind == word || t.kind == name }
 
+// maxTokens is how many tokens a statement can have.
+const maxTokens = 1 << 20
+
 // tokens splits a statement. Comments are left out, except for /*! */, whose content counts.
 func tokens(s string) ([]token, error) {
 	var list []token
@@ -52,7 +57,7 @@ func tokens(s string) ([]token, error) {
 	}
 	for i := 0; i < len(s); {
 		if len(list) > maxTokens {
-			return nil, NewError(erMemory, "Out of memory: a statement can have %d words, numbers and marks", maxTokens)
+			return nil, mysqlerr.New(mysqlerr.Memory, "Out of memory: a statement can have %d words, numbers and marks", maxTokens)
 		}
 		c, start := s[i], i
 		rest := s[i:]
@@ -187,8 +192,8 @@ func tokens(s string) ([]token, error) {
 	return list, nil
 }
 
-func syntaxError(rest string) *Error {
-	return NewError(erSyntax, syntaxNear+"'%s'", rest[:min(len(rest), 80)])
+func syntaxError(rest string) *mysqlerr.Error {
+	return mysqlerr.New(mysqlerr.Syntax, syntaxNear+"'%s'", rest[:min(len(rest), 80)])
 }
 
 func wordByte(c byte) bool {

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // userLocks are the locks that sessions take by name, with GET_LOCK, of a catalog. The zero value
@@ -29,7 +31,7 @@ const maxLockName = 64
 func lockName(v value) (string, error) {
 	name := asText(v)
 	if name == "" || utf8.RuneCountInString(name) > maxLockName {
-		return "", NewError(erLockName, "Incorrect user-level lock name '%s'.", name[:characters(name, 2*maxLockName)])
+		return "", mysqlerr.New(mysqlerr.LockName, "Incorrect user-level lock name '%s'.", name[:characters(name, 2*maxLockName)])
 	}
 	return strings.ToLower(strings.Clone(name)), nil // the text is the engine's own
 }
@@ -115,7 +117,7 @@ func getLock(s *Session, a []value) value {
 		}
 		for other := l; other != nil; other = other.owner.awaits {
 			if other.owner == s {
-				return NewError(erLockDeadlock, "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.")
+				return mysqlerr.New(mysqlerr.LockDeadlock, "Deadlock found when trying to get user-level lock; try rolling back transaction/releasing locks and restarting lock acquisition.")
 			}
 		}
 		s.awaits = l

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // userLockQueries are what two sessions, a and b, ask one after the other, with MariaDB's answers.
@@ -56,7 +58,7 @@ func answered(ctx context.Context, s *Session, query string) string {
 		row, err = r.Next()
 	}
 	if err != nil {
-		return fmt.Sprint(err.(*Error).Number)
+		return fmt.Sprint(err.(*mysqlerr.Error).Number)
 	}
 	defer r.Close()
 	var texts []string

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // variableDefaults are the variables that clients read, with MySQL's values.
@@ -83,7 +85,7 @@ func (s *Session) variable(name string) (value, error) {
 	}
 	v, ok := from[plainVariable(name)]
 	if !ok {
-		return nil, NewError(erUnknownVar, "Unknown system variable '%s'", plainVariable(name))
+		return nil, mysqlerr.New(mysqlerr.UnknownVar, "Unknown system variable '%s'", plainVariable(name))
 	}
 	n, err := strconv.ParseUint(v, 10, 63)
 	switch {
@@ -182,9 +184,9 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 	_, known := s.variables[name]
 	switch {
 	case strings.HasPrefix(name, "performance_schema"), slices.Contains(fixedVariables, name):
-		return NewError(erVarReadOnly, "Variable '%s' is a read only variable", name)
+		return mysqlerr.New(mysqlerr.VarReadOnly, "Variable '%s' is a read only variable", name)
 	case !known:
-		return NewError(erUnknownVar, "Unknown system variable '%s'", name)
+		return mysqlerr.New(mysqlerr.UnknownVar, "Unknown system variable '%s'", name)
 	}
 	text, _ := formatted(v)
 	switch {
@@ -196,7 +198,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 		n, err := strconv.ParseFloat(text, 64)
 		_, whole := v.(int64)
 		if _, number := v.(float64); err != nil || !number && !whole || !whole && name != "max_statement_time" {
-			return NewError(erVariableType, "Incorrect argument type to variable '%s'", name)
+			return mysqlerr.New(mysqlerr.VariableType, "Incorrect argument type to variable '%s'", name)
 		}
 		text = strconv.FormatFloat(max(n, float64(numericVariables[name])), 'f', -1, 64)
 	case variableDefaults[name] == "ON" || variableDefaults[name] == "OFF":
@@ -206,7 +208,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 		case "0", "OFF", "FALSE":
 			text = "OFF"
 		default:
-			return NewError(erWrongValue, "Variable '%s' can't be set to the value of '%s'", name, text)
+			return mysqlerr.New(mysqlerr.WrongValue, "Variable '%s' can't be set to the value of '%s'", name, text)
 		}
 	}
 	if global {

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // The views that users make in schema test. SQLite has no view of tables of another schema, so a
@@ -71,7 +73,7 @@ func (s *Session) userView(ctx context.Context, schema, name string) (*userView,
 func (s *Session) notView(t *target, command string) error {
 	v, err := s.userView(context.Background(), t.schema, t.name)
 	if v != nil {
-		err = NewError(1288, "The target table %s of the %s is not updatable", t.name, command)
+		err = mysqlerr.New(1288, "The target table %s of the %s is not updatable", t.name, command)
 	}
 	return err
 }
@@ -104,10 +106,10 @@ func (r *restorer) userView(schema string, t *tableRef) bool {
 // expand writes the query of a view, in parentheses.
 func (r *restorer) expand(v *userView) {
 	if containsFold(r.viewing, v.name) {
-		fail(NewError(1462, "`test`.`%s` contains view recursion", v.name))
+		fail(mysqlerr.New(1462, "`test`.`%s` contains view recursion", v.name))
 	}
 	if r.views++; r.views > viewsAtOnce {
-		fail(NewError(erTooDeep, "Thread stack overrun: a statement can be of %d views, those within views included", viewsAtOnce))
+		fail(mysqlerr.New(mysqlerr.TooDeep, "Thread stack overrun: a statement can be of %d views, those within views included", viewsAtOnce))
 	}
 	q, st, err := v.query()
 	if err != nil {
@@ -211,10 +213,10 @@ func (s *Session) dropViews(ctx context.Context, d *viewDefinition, all []target
 			_, err = s.run(ctx, "DELETE FROM test."+viewsTable+" WHERE name = ?", t.name)
 		case s.exists(ctx, t) == nil: // a table, or a view that SQLite made
 			if _, err = s.run(ctx, "DROP VIEW test."+quoteName(t.name)); err != nil {
-				err = NewError(erNotView, "'%s.%s' is not VIEW", t.schema, t.name)
+				err = mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not VIEW", t.schema, t.name)
 			}
 		case !d.lenient:
-			err = NewError(erBadTable, "Unknown table '%s.%s'", t.schema, t.name)
+			err = mysqlerr.New(mysqlerr.BadTable, "Unknown table '%s.%s'", t.schema, t.name)
 		}
 		if err != nil {
 			return err
@@ -231,17 +233,17 @@ func (s *Session) makeView(ctx context.Context, d *viewDefinition, name string) 
 	case err != nil:
 		return err
 	case table:
-		return NewError(erTableExists, "Table '%s' already exists", name)
+		return mysqlerr.New(mysqlerr.TableExists, "Table '%s' already exists", name)
 	case d.command == "ALTER" && old == nil:
-		return NewError(erNoSuchTable, "Table 'test.%s' doesn't exist", name)
+		return mysqlerr.New(mysqlerr.NoSuchTable, "Table 'test.%s' doesn't exist", name)
 	case d.command == "CREATE" && old != nil && d.lenient:
 		return nil
 	case d.command == "CREATE" && old != nil && !d.replace:
-		return NewError(erTableExists, "Table '%s' already exists", name)
+		return mysqlerr.New(mysqlerr.TableExists, "Table '%s' already exists", name)
 	}
 	d.query.deeply(func(e *expr) {
 		if e.form == userForm || e.form == assignForm || e.form == paramForm || e.form == sysForm {
-			err = NewError(1351, "View's SELECT contains a variable or parameter")
+			err = mysqlerr.New(1351, "View's SELECT contains a variable or parameter")
 		}
 	})
 	if err != nil {
@@ -252,7 +254,7 @@ func (s *Session) makeView(ctx context.Context, d *viewDefinition, name string) 
 		return err
 	}
 	if d.columns != nil && len(d.columns) != len(v.columns) {
-		return NewError(erColumnList, "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts")
+		return mysqlerr.New(mysqlerr.ColumnList, "In definition of view, derived table or common table expression, SELECT list and column names list have different column counts")
 	}
 	v.named = d.columns != nil
 	for i := range d.columns {
@@ -264,7 +266,7 @@ func (s *Session) makeView(ctx context.Context, d *viewDefinition, name string) 
 			first = first[:at] // SQLite has given it another name
 		}
 		if slices.ContainsFunc(v.columns[:i], func(other viewColumn) bool { return strings.EqualFold(other.Name, first) }) {
-			return NewError(erDuplicate, "Duplicate column name '%s'", first)
+			return mysqlerr.New(mysqlerr.Duplicate, "Duplicate column name '%s'", first)
 		}
 	}
 	columns, err := json.Marshal(v.columns)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestUserViews: views of tables of any schema, for all sessions.
@@ -105,7 +107,7 @@ func TestManyViews(t *testing.T) {
 	ask(t, s, "CREATE VIEW test.v0 AS SELECT 1 AS n")
 	for i := range 40 {
 		if _, _, err := try(t, s, fmt.Sprintf("CREATE VIEW test.v%d AS SELECT a.n FROM test.v%d a, test.v%[2]d b LIMIT 1", i+1, i)); err != nil {
-			if err.Number != erTooDeep || i < 5 {
+			if err.Number != mysqlerr.TooDeep || i < 5 {
 				t.Errorf("view %d: %v", i+1, err)
 			}
 			return

@@ -9,6 +9,7 @@ import (
 
 	"modernc.org/sqlite/vtab"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -198,7 +199,7 @@ func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 			continue
 		}
 		if column < 0 || t.table.update == nil || !t.table.columns[column].updatable {
-			return t.session.fail(NewError(erUsage, "Invalid performance_schema usage."))
+			return t.session.fail(mysqlerr.New(mysqlerr.Usage, "Invalid performance_schema usage."))
 		}
 		o, ok1 := old.(string)
 		if n, ok2 := now.(string); ok1 && ok2 && strings.EqualFold(o, n) { // YES and yes

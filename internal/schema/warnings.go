@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A warning is what SHOW WARNINGS has of a statement: why it failed, what it did not do, or which
@@ -25,11 +27,8 @@ type diagnostics struct {
 	asked          bool // the statement asks for them, or is of no table, so it leaves them as they are
 }
 
-// erCut is the number of the warning that text was cut to make a number of it.
-const erCut = 1292
-
 // warn adds a warning to those of the statement under way.
-func (s *Session) warn(level string, e *Error) {
+func (s *Session) warn(level string, e *mysqlerr.Error) {
 	d := &s.warned
 	if d.count++; level == "Error" {
 		d.errored++
@@ -42,9 +41,9 @@ func (s *Session) warn(level string, e *Error) {
 // cut warns of a text of which only the beginning is a number.
 func (s *Session) cut(kind, text string) { s.warn("Warning", cutError(kind, text)) }
 
-func cutError(kind, text string) *Error {
+func cutError(kind, text string) *mysqlerr.Error {
 	const most = 128 // of the text
-	return NewError(erCut, "Truncated incorrect %s value: '%s'", kind, text[:characters(text, most)])
+	return mysqlerr.New(mysqlerr.Cut, "Truncated incorrect %s value: '%s'", kind, text[:characters(text, most)])
 }
 
 // Warnings returns the number of warnings of the statement that was run last, and of those of which

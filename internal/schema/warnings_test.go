@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // warned are statements and what SHOW WARNINGS has then, in schema test with oracleTables. MariaDB
@@ -64,7 +66,7 @@ func TestWarnings(t *testing.T) {
 	if kept := strings.Count(ask(t, s, "SHOW WARNINGS"), "\n"); s.Warnings() != 200 || kept != warningsMax {
 		t.Errorf("%d warnings, of which %d are kept", s.Warnings(), kept)
 	}
-	if _, _, err := try(t, s, "SHOW COUNT(*) TABLES"); err == nil || err.Number != erSyntax {
+	if _, _, err := try(t, s, "SHOW COUNT(*) TABLES"); err == nil || err.Number != mysqlerr.Syntax {
 		t.Errorf("SHOW COUNT(*) TABLES: %v", err)
 	}
 }

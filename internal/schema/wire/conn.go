@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // Commands of clients.
@@ -78,7 +79,7 @@ func (c *conn) holdContent(n int) error {
 func (c *conn) claim(n int) error {
 	if c.server.used.Add(int64(n)) > heldMax {
 		c.server.used.Add(int64(-n))
-		return schema.NewError(1041, "Out of memory: what all clients send may have %d MB", heldMax>>20)
+		return mysqlerr.New(1041, "Out of memory: what all clients send may have %d MB", heldMax>>20)
 	}
 	c.held += int64(n)
 	return nil
@@ -137,7 +138,7 @@ func (c *conn) serve(ctx context.Context) error {
 		c.SetReadDeadline(time.Now().Add(readTime))
 		content, err := c.read()
 		c.SetReadDeadline(time.Time{})
-		var known *schema.Error
+		var known *mysqlerr.Error
 		if errors.As(err, &known) {
 			return c.refuse(known)
 		}
@@ -218,7 +219,7 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 		c.session.Reset()
 		return c.ok(&schema.Result{}, 0)
 	}
-	return c.fail(schema.NewError(1047, "Unknown command"))
+	return c.fail(mysqlerr.New(1047, "Unknown command"))
 }
 
 // query is COM_QUERY: one statement, or several if the client may send several.
@@ -283,7 +284,7 @@ func (c *conn) fieldList(content []byte) error {
 func (c *conn) kill(id uint32, query bool) error {
 	other := c.server.conn(id)
 	if other == nil {
-		return c.fail(schema.NewError(1094, "Unknown thread id: %d", id))
+		return c.fail(mysqlerr.New(1094, "Unknown thread id: %d", id))
 	}
 	other.mu.Lock()
 	err := c.session.MayKill(other.session)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // Capabilities. The two sides use those that both have.
@@ -83,12 +84,12 @@ func (c *conn) handshake(ctx context.Context) error {
 		}
 	}
 	if c.server.TLSOnly && c.secure == nil {
-		return c.refuse(schema.NewError(3159, "Connections using insecure transport are prohibited: this server wants TLS (--ssl)"))
+		return c.refuse(mysqlerr.New(3159, "Connections using insecure transport are prohibited: this server wants TLS (--ssl)"))
 	}
 	r := &reader{b: answer}
 	c.capabilities = r.uint32() & offered
 	if r.bad || c.capabilities&protocol41 == 0 {
-		return c.refuse(schema.NewError(1043, "Bad handshake: clients before MySQL 4.1 are not served"))
+		return c.refuse(mysqlerr.New(1043, "Bad handshake: clients before MySQL 4.1 are not served"))
 	}
 	r.take(4 + 1 + 23)
 	user := r.zeroString()
@@ -107,7 +108,7 @@ func (c *conn) handshake(ctx context.Context) error {
 		plugin = r.zeroString()
 	}
 	if r.bad {
-		return c.refuse(schema.NewError(1043, "Bad handshake"))
+		return c.refuse(mysqlerr.New(1043, "Bad handshake"))
 	}
 	return c.login(ctx, user, database, plugin, sha2Password, salt, bytes.Clone(proof))
 }
@@ -143,7 +144,7 @@ func (c *conn) login(ctx context.Context, user, database, plugin, asked string, 
 		case <-time.After(c.server.refusal()):
 		case <-ctx.Done():
 		}
-		return c.refuse(schema.NewError(1045, "Access denied for user '%s'@'%s' (using password: %s)", user, c.host(), using))
+		return c.refuse(mysqlerr.New(1045, "Access denied for user '%s'@'%s' (using password: %s)", user, c.host(), using))
 	}
 	if err := c.admit(ctx); err != nil {
 		return c.refuse(err)

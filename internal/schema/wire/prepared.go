@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // prepared is a statement that the client may run several times.
@@ -27,10 +28,10 @@ func (c *conn) prepare(text string) error {
 		return c.fail(err)
 	}
 	if n > math.MaxUint16 {
-		return c.fail(schema.NewError(1390, "Prepared statement contains too many placeholders"))
+		return c.fail(mysqlerr.New(1390, "Prepared statement contains too many placeholders"))
 	}
 	if len(c.statements) >= preparedMax {
-		return c.fail(schema.NewError(1461, "Can't create more than %d prepared statements", preparedMax))
+		return c.fail(mysqlerr.New(1461, "Can't create more than %d prepared statements", preparedMax))
 	}
 	if err := c.claim(len(text)); err != nil {
 		return c.fail(err)
@@ -60,7 +61,7 @@ func (c *conn) execute(content []byte) error {
 	st := c.statements[r.uint32()]
 	r.take(1 + 4) // no cursors; once
 	if st == nil || r.bad {
-		return c.fail(schema.NewError(1243, "Unknown prepared statement handler given to mysqld_stmt_execute"))
+		return c.fail(mysqlerr.New(1243, "Unknown prepared statement handler given to mysqld_stmt_execute"))
 	}
 	if err := st.refused; err != nil {
 		c.forgetLong(st)
@@ -81,7 +82,7 @@ func (st *prepared) values(r *reader) ([]any, error) {
 	}
 	nulls := r.take((st.params + 7) / 8)
 	if r.bad {
-		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
+		return nil, mysqlerr.New(1210, "Incorrect arguments to mysqld_stmt_execute")
 	}
 	if r.uint8() == 1 {
 		st.types = make([]uint16, st.params)
@@ -90,7 +91,7 @@ func (st *prepared) values(r *reader) ([]any, error) {
 		}
 	}
 	if len(st.types) != st.params {
-		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
+		return nil, mysqlerr.New(1210, "Incorrect arguments to mysqld_stmt_execute")
 	}
 	args := make([]any, st.params)
 	for i := range args {
@@ -108,7 +109,7 @@ func (st *prepared) values(r *reader) ([]any, error) {
 		args[i] = v
 	}
 	if r.bad {
-		return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute")
+		return nil, mysqlerr.New(1210, "Incorrect arguments to mysqld_stmt_execute")
 	}
 	return args, nil
 }
@@ -164,7 +165,7 @@ func (r *reader) value(t uint16) (any, error) {
 	case 0, 15, 16, 245, 246, 247, 248, 249, 250, 251, 252, typeVarString, 254:
 		return r.string(), nil
 	}
-	return nil, schema.NewError(1210, "Incorrect arguments to mysqld_stmt_execute: type %d", t&0xFF)
+	return nil, mysqlerr.New(1210, "Incorrect arguments to mysqld_stmt_execute: type %d", t&0xFF)
 }
 
 // longData is COM_STMT_SEND_LONG_DATA, which has no answer.
@@ -175,7 +176,7 @@ func (c *conn) longData(content []byte) {
 		return
 	}
 	if len(st.long[i])+len(r.b) > contentMax {
-		st.refused = schema.NewError(1301, "A value is larger than max_allowed_packet (%d)", contentMax)
+		st.refused = mysqlerr.New(1301, "A value is larger than max_allowed_packet (%d)", contentMax)
 		return
 	}
 	if st.refused = c.claim(len(r.b)); st.refused != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // Types of columns.
@@ -52,9 +53,9 @@ func (c *conn) warnings() uint16 {
 
 // fail answers with an error.
 func (c *conn) fail(err error) error {
-	var known *schema.Error
+	var known *mysqlerr.Error
 	if !errors.As(err, &known) {
-		known = schema.NewError(1105, "%v", err)
+		known = mysqlerr.New(1105, "%v", err)
 	}
 	b := appendUint16([]byte{0xFF}, known.Number)
 	b = append(append(b, '#'), known.State...)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A Server serves a catalog.
@@ -59,7 +60,7 @@ func (c *conn) admit(ctx context.Context) error {
 	}
 	s.mu.Unlock()
 	if full {
-		return schema.NewError(1040, "Too many connections")
+		return mysqlerr.New(1040, "Too many connections")
 	}
 	session, err := s.Catalog.Session(ctx)
 	c.mu.Lock()

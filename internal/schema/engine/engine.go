@@ -1,4 +1,4 @@
-package schema
+package engine
 
 import (
 	"database/sql"
@@ -12,15 +12,13 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Limits of what a statement may use. SQLite enforces them. Functions of this package check them
-// themselves, since SQLite sees a value only after it is made.
+// Limits of what a statement may use. SQLite enforces them. Functions check them themselves, since
+// SQLite sees a value only after it is made.
 const (
-	maxText    = 64 << 20  // bytes of a value: max_allowed_packet
-	maxHeap    = 512 << 20 // bytes of SQLite's memory, for all sessions together
-	maxTest    = 256 << 20 // bytes of the schema test, and of a session's temporary tables
-	maxDepth   = 1000      // of nested parentheses and operators
-	maxTokens  = 1 << 20   // of a statement
-	maxPattern = 4 << 10   // bytes of a pattern of LIKE
+	MaxText    = 64 << 20  // bytes of a value: max_allowed_packet
+	MaxHeap    = 512 << 20 // bytes of SQLite's memory, for all sessions together
+	MaxDepth   = 1000      // of nested parentheses and operators
+	MaxPattern = 4 << 10   // bytes of a pattern of LIKE
 	maxSpill   = 8 << 30   // bytes of SQLite's temporary files, for all sessions together
 )
 
@@ -29,9 +27,12 @@ const (
 // with it, it runs when there is that much to collect.
 var ballast = sync.OnceValue(func() []byte { return make([]byte, 32<<20) })
 
-// limitEngine bounds SQLite's memory and its temporary files. SQLite counts its memory only if that
-// is switched on before the first session.
-var limitEngine = sync.OnceValue(func() error {
+// Limit bounds SQLite's memory and its temporary files. SQLite counts its memory only if that
+// is switched on before the first connection.
+func Limit() error { return limited() }
+
+var limited = sync.OnceValue(func() error {
+	ballast()
 	tls := libc.NewTLS()
 	defer tls.Close()
 	args := libc.NewVaList(int32(1))
@@ -39,26 +40,29 @@ var limitEngine = sync.OnceValue(func() error {
 	if rc := sqlite3.Xsqlite3_config(tls, sqlite3.SQLITE_CONFIG_MEMSTATUS, args); rc != sqlite3.SQLITE_OK {
 		return fmt.Errorf("SQLite does not count its memory: error %d", rc)
 	}
-	sqlite3.Xsqlite3_hard_heap_limit64(tls, maxHeap)
+	sqlite3.Xsqlite3_hard_heap_limit64(tls, MaxHeap)
 	return limitSpill(tls)
 })
 
-// engine is the SQLite of one session.
+// An Engine is the SQLite of one connection.
 //
 // The driver interrupts a statement only until its first row: a query that finds nine rows and then
-// searches for the tenth for ever would run on. So an engine does the interrupting itself.
-type engine struct {
+// searches for the tenth for ever would run on. So an Engine does the interrupting itself.
+type Engine struct {
 	mu  sync.Mutex
 	tls *libc.TLS
 	db  uintptr // 0: it is closed
+
+	caller    any
+	functions []Function
 }
 
-// engineSessions has the session of each SQLite.
-var engineSessions sync.Map // of its handle and *Session
+// engines has the engine of each SQLite, by its handle.
+var engines sync.Map
 
-// newEngine returns the engine of a session, with the limits set.
-func newEngine(s *Session, conn *sql.Conn) (*engine, error) {
-	e := &engine{tls: libc.NewTLS()}
+// New returns the engine of a connection, with the limits set, and with functions for a caller.
+func New(conn *sql.Conn, caller any, functions []Function) (*Engine, error) {
+	e := &Engine{tls: libc.NewTLS(), caller: caller, functions: functions}
 	err := conn.Raw(func(driver any) error {
 		// The driver does not export its handle.
 		v := reflect.ValueOf(driver)
@@ -71,11 +75,11 @@ func newEngine(s *Session, conn *sql.Conn) (*engine, error) {
 		return errors.New("the SQLite driver can't be interrupted: its connection has no handle")
 	})
 	for limit, most := range map[int]int{
-		sqlite3.SQLITE_LIMIT_LENGTH:              maxText,
-		sqlite3.SQLITE_LIMIT_SQL_LENGTH:          maxText,
-		sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          maxDepth,
+		sqlite3.SQLITE_LIMIT_LENGTH:              MaxText,
+		sqlite3.SQLITE_LIMIT_SQL_LENGTH:          MaxText,
+		sqlite3.SQLITE_LIMIT_EXPR_DEPTH:          MaxDepth,
 		sqlite3.SQLITE_LIMIT_COMPOUND_SELECT:     500,
-		sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: maxPattern,
+		sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: MaxPattern,
 	} {
 		if err == nil {
 			_, err = sqlite.Limit(conn, limit, most)
@@ -85,15 +89,15 @@ func newEngine(s *Session, conn *sql.Conn) (*engine, error) {
 		err = e.register()
 	}
 	if err != nil {
-		e.close()
+		e.Close()
 		return nil, err
 	}
-	engineSessions.Store(e.db, s)
+	engines.Store(e.db, e)
 	return e, nil
 }
 
-// interrupt ends the statement under way, if there is one. Any goroutine may call it.
-func (e *engine) interrupt() {
+// Interrupt ends the statement under way, if there is one. Any goroutine may call it.
+func (e *Engine) Interrupt() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.db != 0 {
@@ -101,18 +105,18 @@ func (e *engine) interrupt() {
 	}
 }
 
-// inTransaction reports whether a transaction is open.
-func (e *engine) inTransaction() bool {
+// InTransaction reports whether a transaction is open.
+func (e *Engine) InTransaction() bool {
 	return e.db != 0 && sqlite3.Xsqlite3_get_autocommit(e.tls, e.db) == 0
 }
 
-// close is called before the connection is closed.
-func (e *engine) close() {
+// Close is called before the connection is closed.
+func (e *Engine) Close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.tls != nil {
 		e.tls.Close()
 	}
-	engineSessions.Delete(e.db)
+	engines.Delete(e.db)
 	e.tls, e.db = nil, 0
 }

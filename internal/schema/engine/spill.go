@@ -1,4 +1,4 @@
-package schema
+package engine
 
 import (
 	"errors"
@@ -20,6 +20,28 @@ var spilled struct {
 	vfs     uintptr                                  // the system's own
 	plain   map[uintptr]*sqlite3.Tsqlite3_io_methods // the system's methods, by ours
 	methods map[uintptr]uintptr                      // our methods, by the system's
+}
+
+// SpillLimit returns how many bytes SQLite's temporary files may have together.
+func SpillLimit() int64 {
+	spilled.mu.Lock()
+	defer spilled.mu.Unlock()
+	return spilled.most
+}
+
+// SetSpillLimit changes that, and returns what it was.
+func SetSpillLimit(most int64) (before int64) {
+	spilled.mu.Lock()
+	defer spilled.mu.Unlock()
+	before, spilled.most = spilled.most, most
+	return before
+}
+
+// Spilled returns how many bytes are in how many temporary files.
+func Spilled() (bytes int64, files int) {
+	spilled.mu.Lock()
+	defer spilled.mu.Unlock()
+	return spilled.bytes, len(spilled.sizes)
 }
 
 // limitSpill installs the layer. It is called once, before the first session.
