@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 )
 
 // How values are compared: text without regard to case, and as a number with a number.
@@ -84,7 +86,7 @@ func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
 			return e
 		}
 		if e.form == stringForm {
-			return &expr{form: stringForm, text: asText(instant([]value{e.text}))}
+			return &expr{form: stringForm, text: functions.AsText(functions.Instant([]value{e.text}))}
 		}
 		return &expr{form: callForm, text: "INSTANT", args: []*expr{e}}
 	case r.countsAsNumber(e, other, column):
@@ -100,10 +102,10 @@ func (r *restorer) asNumber(e *expr) {
 		r.call("digits_of_time", e)
 		return
 	}
-	switch f := asNumber(e.text); {
+	switch f := functions.AsNumber(e.text); {
 	case e.form != stringForm:
 		r.call("number", e)
-	case isNumeral(e.text) && !math.IsInf(f, 0):
+	case functions.IsNumeral(e.text) && !math.IsInf(f, 0):
 		r.write(strconv.FormatFloat(f, 'e', -1, 64))
 	default:
 		r.call("number_once", e)

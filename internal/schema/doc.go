@@ -20,10 +20,8 @@
 //	restore.go             the tree is written in SQLite's spelling
 //	types.go, compare.go,  by what each expression is
 //	functions_kinds.go
-//	functions*.go,         SQLite calls functions, which are MySQL's
-//	times*.go, interval.go,
-//	json.go, like.go,
-//	aggregates.go
+//	package engine         SQLite runs it, and calls
+//	package functions      MySQL's functions
 //	vtab.go                SQLite asks for rows of
 //	table.go, tables_*.go, the tables, those of information_schema too, which
 //	information.go         are functions of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -328,12 +329,12 @@ func (p *parser) shift(first int, operator string, a, b *expr) *expr {
 		// More than one operand means different things in MySQL and MariaDB.
 		t := p.next()
 		if p.among("+", "-", "*", "/", "DIV", "%", "MOD", "^", "|", "&", "<<", ">>", "IS", "IN", "LIKE", "BETWEEN", "REGEXP", "RLIKE", "NOT") || t.kind == op && compares[t.text] {
-			fail(intervalError(p.rest(a.first)))
+			fail(functions.IntervalError(p.rest(a.first)))
 		}
 	case a.form == intervalForm:
-		fail(intervalError(p.rest(a.first)))
+		fail(functions.IntervalError(p.rest(a.first)))
 	default:
-		fail(intervalError(p.rest(b.first)))
+		fail(functions.IntervalError(p.rest(b.first)))
 	}
 	return p.node(first, &expr{form: shiftForm, text: operator, args: []*expr{a, b}})
 }
@@ -525,13 +526,13 @@ func (p *parser) interval() *expr {
 	first := p.i
 	p.i++
 	if p.i >= len(p.tokens) {
-		fail(intervalError(p.rest(first)))
+		fail(functions.IntervalError(p.rest(first)))
 	}
 	n := p.expr()
 	unit := strings.ToUpper(p.next().text)
-	_, known := units[unit]
-	if p.next().kind != word || !known && composites[unit] == nil {
-		fail(intervalError(p.rest(first)))
+	_, known := functions.Units[unit]
+	if p.next().kind != word || !known && functions.CompositeUnits[unit] == nil {
+		fail(functions.IntervalError(p.rest(first)))
 	}
 	p.i++
 	return p.node(first, &expr{form: intervalForm, text: unit, args: []*expr{n}})
@@ -594,9 +595,9 @@ func (p *parser) call(first int, function string) *expr {
 	case "TIMESTAMPDIFF", "TIMESTAMPADD", "EXTRACT": // the unit
 		t := p.next()
 		unit := strings.ToUpper(t.text)
-		if _, known := units[unit]; t.kind != word || p.at(p.i+1).is("(") {
+		if _, known := functions.Units[unit]; t.kind != word || p.at(p.i+1).is("(") {
 			p.syntax()
-		} else if !known && (e.text != "EXTRACT" || composites[unit] == nil) {
+		} else if !known && (e.text != "EXTRACT" || functions.CompositeUnits[unit] == nil) {
 			fail(mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '%s(%s, ...)'", e.text, t.text))
 		}
 		p.i++

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -208,7 +209,7 @@ func (r *restorer) expr(e *expr) {
 		r.expr(e.args[0])
 		r.write(" END COLLATE ", collationOf(e.args[0]), ")")
 	case intervalForm:
-		fail(intervalError(r.stmt.rest(e.first)))
+		fail(functions.IntervalError(r.stmt.rest(e.first)))
 	case anyForm:
 		fail(unsupported("ANY, SOME and ALL except = ANY and <> ALL"))
 	}
@@ -323,7 +324,7 @@ func (r *restorer) binary(e *expr) {
 // 0.2 is 0.3.
 func (r *restorer) sum(e *expr) {
 	k := r.kind(e)
-	rounded := k.class == decimalClass && k.digits > 0 && k.digits <= precise
+	rounded := k.class == decimalClass && k.digits > 0 && k.digits <= functions.Digits
 	if rounded {
 		r.write("places(")
 	}
@@ -408,7 +409,7 @@ func intervalNumber(e *expr) *expr {
 	if n.form == prefixForm && n.text == "-" {
 		n, sign = n.args[0], "-"
 	}
-	if composites[e.text] == nil || n.form != numberForm || strings.Trim(n.text, "0123456789.") != "" {
+	if functions.CompositeUnits[e.text] == nil || n.form != numberForm || strings.Trim(n.text, "0123456789.") != "" {
 		return e.args[0]
 	}
 	return &expr{form: stringForm, text: sign + n.text}
@@ -615,7 +616,7 @@ func (r *restorer) total(e *expr) {
 		r.write(", ")
 		part("count")
 		r.write(", ", strconv.Itoa(digits), ")")
-	case digits > 0 && digits <= precise:
+	case digits > 0 && digits <= functions.Digits:
 		r.write("places(")
 		part("sum")
 		r.write(", ", strconv.Itoa(digits), ")")

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 )
 
 // enclosed writes a query in parentheses.
@@ -100,7 +102,7 @@ func (r *restorer) selectionInScope(s *selection, united bool) {
 		case item.named:
 			r.write(" AS ", quoteName(item.alias))
 		case item.of.form != columnForm && item.of.form != starForm: // SQLite would name it after its own spelling
-			r.write(" AS ", quoteName(item.text[:characters(item.text, maxName)]))
+			r.write(" AS ", quoteName(item.text[:functions.Characters(item.text, maxName)]))
 		}
 	})
 	if s.from != nil {

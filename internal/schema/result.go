@@ -3,14 +3,12 @@ package schema
 import (
 	"cmp"
 	"database/sql"
-	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -38,7 +36,7 @@ type Column struct {
 
 // Time returns a value of a Date or Datetime. It is not ok if it is no time.
 func (c Column) Time(v any) (t time.Time, ok bool) {
-	t, _, ok = parseTime(v)
+	t, _, ok = functions.ParseTime(v)
 	return t, ok
 }
 
@@ -195,9 +193,9 @@ func (r *Result) read() ([]any, error) {
 		case []byte:
 			row[i] = string(v)
 		case bool:
-			row[i] = truth(v)
+			row[i] = functions.Truth(v)
 		case time.Time:
-			if row[i] = formatTime(v); r.days[i] {
+			if row[i] = functions.FormatTime(v); r.days[i] {
 				row[i] = v.Format(time.DateOnly)
 			}
 		}
@@ -289,46 +287,11 @@ func (r *Result) end() {
 
 // Format returns a value of the column as MySQL's clients show it. It is not ok if it is NULL.
 func (c Column) Format(v any) (text string, ok bool) {
-	if f, ok := v.(float64); ok && c.Type == Integer && f == math.Trunc(f) {
-		return strconv.FormatFloat(f+0, 'f', 0, 64), true
+	switch c.Type {
+	case Integer:
+		return functions.IntegerText(v)
+	case Decimal:
+		return functions.DecimalText(v, c.Places)
 	}
-	if c.Type != Decimal {
-		return formatted(v)
-	}
-	switch v := v.(type) {
-	case int64:
-		text = strconv.FormatInt(v, 10)
-		if c.Places > 0 {
-			text += "." + strings.Repeat("0", c.Places)
-		}
-		return text, true
-	case float64:
-		v = asNumber(decimals(v, float64(c.Places), true))
-		text = strconv.FormatFloat(v+0, 'f', -1, 64) // no digits but those that it has
-		whole, places, _ := strings.Cut(text, ".")
-		if c.Places == 0 || len(places) > c.Places {
-			return whole, true
-		}
-		return whole + "." + places + strings.Repeat("0", c.Places-len(places)), true
-	}
-	return formatted(v)
-}
-
-// formatted returns a value as clients show it, whatever its column is. It is not ok if it is
-// NULL.
-func formatted(v any) (text string, ok bool) {
-	switch v := v.(type) {
-	case nil:
-		return "", false
-	case int64:
-		return strconv.FormatInt(v, 10), true
-	case float64:
-		if a := max(v, -v); a != 0 && (a < 1e-15 || a >= 1e15) {
-			return strconv.FormatFloat(v, 'e', -1, 64), true
-		}
-		return strconv.FormatFloat(v, 'f', -1, 64), true
-	case string:
-		return v, true
-	}
-	return fmt.Sprint(v), true
+	return functions.Text(v)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
@@ -261,7 +262,7 @@ func (c *Catalog) Session(ctx context.Context) (*Session, error) {
 	if err := registerOnce(); err != nil {
 		return nil, err
 	}
-	if err := registerAggregates(); err != nil {
+	if err := functions.RegisterAggregates(); err != nil {
 		return nil, err
 	}
 	s := &Session{catalog: c, number: fmt.Sprint(c.numbers.Add(1), "_", c.number), database: "performance_schema",

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 )
 
 // MySQL knows what an expression is before it computes anything: an integer, a decimal number with
@@ -44,9 +46,6 @@ const (
 	dayTime
 	instantTime // with a time of day
 )
-
-// precise is how many digits a decimal number can have: SQLite's numbers are floating-point ones.
-const precise = 15
 
 // placesOfQuotient is how many places more than its dividend a quotient has: MySQL's
 // div_precision_increment.
@@ -344,7 +343,7 @@ func kindOfCast(e *expr) exprKind {
 // shifted returns the kind of a time and an interval of a unit.
 func (k exprKind) shifted(unit string) exprKind {
 	of := exprKind{class: textClass, time: k.time}
-	if k.time == dayTime && !ofDays(unit) {
+	if k.time == dayTime && !functions.WholeDays(unit) {
 		of.time = instantTime
 	}
 	return of
@@ -381,7 +380,12 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 	case "STR_TO_DATE":
 		k := exprKind{class: textClass}
 		if len(e.args) == 2 && e.args[1].form == stringForm {
-			k.time = timeOfFormat(e.args[1].text)
+			switch day, clock := functions.FormatHas(e.args[1].text); {
+			case day && clock:
+				k.time = instantTime
+			case day:
+				k.time = dayTime
+			}
 		}
 		return k
 	case "TIME_FORMAT", "ADDTIME", "SUBTIME", "MAKETIME", "TIME":
@@ -621,7 +625,7 @@ func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
 		sc := r.scopes[len(r.scopes)-1]
 		for _, i := range s.items {
 			if i.of.form != starForm {
-				name := i.text[:characters(i.text, maxName)]
+				name := i.text[:functions.Characters(i.text, maxName)]
 				switch {
 				case i.named:
 					name = i.alias

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -29,9 +30,9 @@ const maxLockName = 64
 
 // lockName returns the name by which a lock is known.
 func lockName(v value) (string, error) {
-	name := asText(v)
+	name := functions.AsText(v)
 	if name == "" || utf8.RuneCountInString(name) > maxLockName {
-		return "", mysqlerr.New(mysqlerr.LockName, "Incorrect user-level lock name '%s'.", name[:characters(name, 2*maxLockName)])
+		return "", mysqlerr.New(mysqlerr.LockName, "Incorrect user-level lock name '%s'.", name[:functions.Characters(name, 2*maxLockName)])
 	}
 	return strings.ToLower(strings.Clone(name)), nil // the text is the engine's own
 }
@@ -51,7 +52,7 @@ var lockFunctions = []sessionFunction{
 		}
 		return int64(1)
 	})},
-	{"is_free_lock", 1, withLock(func(_ *Session, _ string, l *userLock) value { return truth(l == nil) })},
+	{"is_free_lock", 1, withLock(func(_ *Session, _ string, l *userLock) value { return functions.Truth(l == nil) })},
 	{"is_used_lock", 1, withLock(func(_ *Session, _ string, l *userLock) value {
 		if l == nil {
 			return nil
@@ -91,7 +92,7 @@ func getLock(s *Session, a []value) value {
 	if s.running != nil {
 		ctx = s.running.ctx
 	}
-	waits := min(asNumber(a[1]), maxTime/1000)
+	waits := min(functions.AsNumber(a[1]), maxTime/1000)
 	if waits < 0 {
 		waits = maxTime / 1000
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -188,7 +189,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 	case !known:
 		return mysqlerr.New(mysqlerr.UnknownVar, "Unknown system variable '%s'", name)
 	}
-	text, _ := formatted(v)
+	text, _ := functions.Text(v)
 	switch {
 	case strings.EqualFold(text, "DEFAULT"):
 		if text = variableDefaults[name]; !global {

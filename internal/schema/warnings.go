@@ -2,10 +2,8 @@ package schema
 
 import (
 	"context"
-	"regexp"
-	"slices"
-	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -38,12 +36,10 @@ func (s *Session) warn(level string, e *mysqlerr.Error) {
 	}
 }
 
-// cut warns of a text of which only the beginning is a number.
-func (s *Session) cut(kind, text string) { s.warn("Warning", cutError(kind, text)) }
-
+// cutError warns of a text of which only the beginning is a number.
 func cutError(kind, text string) *mysqlerr.Error {
 	const most = 128 // of the text
-	return mysqlerr.New(mysqlerr.Cut, "Truncated incorrect %s value: '%s'", kind, text[:characters(text, most)])
+	return mysqlerr.New(mysqlerr.Cut, "Truncated incorrect %s value: '%s'", kind, text[:functions.Characters(text, most)])
 }
 
 // Warnings returns the number of warnings of the statement that was run last, and of those of which
@@ -70,29 +66,3 @@ func (s *Session) warnings(ctx context.Context, st *stmt, i int, errors bool) (*
 	kinds := []typedColumn{{kind: exprKind{class: textClass}}, {kind: exprKind{class: integerClass}}, {kind: exprKind{class: textClass}}}
 	return s.read(ctx, "SELECT * FROM ("+text+")"+limit, st.args, kinds)
 }
-
-// numberOf is a text as a number.
-func numberOf(s *Session, a []value) value {
-	text, ok := a[0].(string)
-	if ok && !isNumeral(text) {
-		s.cut("DOUBLE", text)
-	}
-	return asNumber(a[0])
-}
-
-// numberOnce is a text as a number. Of one text it warns once.
-func numberOnce(s *Session, a []value) value {
-	e := cutError("DOUBLE", asText(a[0]))
-	if slices.Contains(s.warned.list, warning{"Warning", e.Number, e.Message}) {
-		return asNumber(a[0])
-	}
-	return numberOf(s, a)
-}
-
-// isNumeral reports whether all of a text is a number.
-func isNumeral(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }
-
-// wholeNumber matches what of a text is an integer.
-var wholeNumber = regexp.MustCompile(`^\s*[-+]?[0-9]+`)
-
-var numeral = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)

@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"io"
@@ -15,26 +15,26 @@ const lookEvery = 1 << 14
 
 // likeFunction returns text LIKE pattern ESCAPE escape, whose arguments are pattern, text and
 // escape, which may be missing.
-func likeFunction(fold func(rune) rune, escape rune) func(s *Session, a []value) value {
-	return func(s *Session, a []value) value {
+func likeFunction(fold func(rune) rune, escape rune) func(s Statement, a []value) value {
+	return func(s Statement, a []value) value {
 		if slices.Contains(a, nil) {
 			return nil
 		}
-		pattern, escape := asText(a[0]), escape
+		pattern, escape := AsText(a[0]), escape
 		if len(a) == 3 {
 			var size int
-			if escape, size = utf8.DecodeRuneInString(asText(a[2])); size == 0 || size != len(asText(a[2])) {
+			if escape, size = utf8.DecodeRuneInString(AsText(a[2])); size == 0 || size != len(AsText(a[2])) {
 				return mysqlerr.New(1210, "Incorrect arguments to ESCAPE")
 			}
 		}
 		if len(pattern) > engine.MaxPattern {
 			return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support a pattern of LIKE of more than %d bytes", engine.MaxPattern)
 		}
-		is, ended := likePattern(asText(a[1]), pattern, escape, fold, s.stopped)
+		is, ended := likePattern(AsText(a[1]), pattern, escape, fold, s.Stopped)
 		if ended {
-			return s.interrupted()
+			return s.Interrupted()
 		}
-		return truth(is)
+		return Truth(is)
 	}
 }
 

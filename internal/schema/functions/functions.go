@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"fmt"
@@ -9,13 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
-
-// serverVersion is what VERSION() returns: the MySQL whose Performance Schema these tables
-// resemble.
-const serverVersion = "5.7.44-ftrace"
 
 // A function takes that many arguments, and returns NULL if one of them is NULL; -1: any number. It
 // keeps none of them, since texts are SQLite's own. An error that it returns is that of the
@@ -40,17 +34,16 @@ func between(least, most int, call func(args []value) value) function {
 
 // functions are MySQL's functions that SQLite lacks, or has with another meaning.
 var functions = map[string]function{
-	"version":          {0, func([]value) value { return serverVersion }},
 	"concat":           {-1, concat},
 	"concat_ws":        {-1, concatWith},
-	"char_length":      {1, func(a []value) value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
-	"character_length": {1, func(a []value) value { return int64(utf8.RuneCountInString(asText(a[0]))) }},
-	"length":           {1, func(a []value) value { return int64(len(asText(a[0]))) }},
-	"octet_length":     {1, func(a []value) value { return int64(len(asText(a[0]))) }},
+	"char_length":      {1, func(a []value) value { return int64(utf8.RuneCountInString(AsText(a[0]))) }},
+	"character_length": {1, func(a []value) value { return int64(utf8.RuneCountInString(AsText(a[0]))) }},
+	"length":           {1, func(a []value) value { return int64(len(AsText(a[0]))) }},
+	"octet_length":     {1, func(a []value) value { return int64(len(AsText(a[0]))) }},
 	"upper":            {1, text1(strings.ToUpper)},
 	"lower":            {1, text1(strings.ToLower)},
 	"reverse":          {1, text1(reversed)},
-	"repeat":           {2, func(a []value) value { return repeated("repeat", asText(a[0]), asNumber(a[1])) }},
+	"repeat":           {2, func(a []value) value { return repeated("repeat", AsText(a[0]), AsNumber(a[1])) }},
 	"replace":          {3, replaced},
 
 	"field":             {-1, func(a []value) value { return field(a, strings.ToLower) }},
@@ -70,8 +63,8 @@ var functions = map[string]function{
 	"round_double":     between(1, 2, roundedDouble),
 	"mod":              {2, func(a []value) value { return divided(a, true) }},
 	"whole_division":   {2, func(a []value) value { return divided(a, false) }},
-	"number_text":      {2, func(a []value) value { return numberText(a[0], int(asNumber(a[1]))) }},
-	"places":           {2, func(a []value) value { return places(a[0], int(asNumber(a[1]))) }},
+	"number_text":      {2, func(a []value) value { return numberText(a[0], int(AsNumber(a[1]))) }},
+	"places":           {2, func(a []value) value { return places(a[0], int(AsNumber(a[1]))) }},
 	"quotient":         {3, quotientOf},
 	"row_key":          {-1, rowKey},
 	"bits_of_one":      {2, func(a []value) value { return bitsOf(a[0]) ^ bitsOf(a[1]) }},
@@ -91,52 +84,47 @@ var functions = map[string]function{
 	"rpad":             {3, func(a []value) value { return pad(a, false) }},
 	"greatest":         {-1, func(a []value) value { return extreme(a, 1) }},
 	"least":            {-1, func(a []value) value { return extreme(a, -1) }},
-	"enum_index": {1, func(a []value) value {
-		for _, values := range [][]string{{"YES", "NO"}, source.TimerNames} {
-			if i := slices.Index(values, asText(a[0])); i >= 0 {
-				return int64(i + 1)
-			}
-		}
-		return int64(0)
-	}},
 	"is_null": {-1, func(a []value) value {
 		if len(a) != 1 {
 			return wrongCount(a)
 		}
-		return truth(a[0] == nil)
+		return Truth(a[0] == nil)
 	}},
-	"truncate": {2, func(a []value) value { return decimals(a[0], asNumber(a[1]), false) }},
+	"truncate": {2, func(a []value) value { return decimals(a[0], AsNumber(a[1]), false) }},
 }
 
 // asIs is how text is folded that is compared byte by byte.
 func asIs[T rune | string](v T) T { return v }
 
 func strcmp(a []value, fold func(string) string) value {
-	return int64(strings.Compare(fold(asText(a[0])), fold(asText(a[1]))))
+	return int64(strings.Compare(fold(AsText(a[0])), fold(AsText(a[1]))))
 }
 
-func asText(v value) string {
+// AsText returns a value as text, NULL as "".
+func AsText(v any) string {
 	if b, ok := v.([]byte); ok {
 		return string(b)
 	}
-	text, _ := formatted(v)
+	text, _ := Text(v)
 	return text
 }
 
-func asNumber(v value) float64 {
+// AsNumber returns a value as a number: of a text what it begins with, and 0 if that is none.
+func AsNumber(v any) float64 {
 	switch v := v.(type) {
 	case int64:
 		return float64(v)
 	case float64:
 		return v
 	}
-	text := strings.TrimLeft(asText(v), " \t\r\n")
+	text := strings.TrimLeft(AsText(v), " \t\r\n")
 	var f float64
 	fmt.Sscan(text[:min(len(text), 4096)], &f) // no number has more digits
 	return f
 }
 
-func truth(b bool) value {
+// Truth returns 1 or 0, which are true and false.
+func Truth(b bool) any {
 	if b {
 		return int64(1)
 	}
@@ -144,7 +132,7 @@ func truth(b bool) value {
 }
 
 func text1(f func(string) string) func([]value) value {
-	return func(a []value) value { return f(asText(a[0])) }
+	return func(a []value) value { return f(AsText(a[0])) }
 }
 
 // concat returns NULL if an argument is NULL. SQLite's own function leaves such arguments out.
@@ -152,7 +140,7 @@ func concat(a []value) value {
 	texts := make([]string, len(a))
 	for i, v := range a {
 		var ok bool
-		if texts[i], ok = formatted(v); !ok {
+		if texts[i], ok = Text(v); !ok {
 			return nil
 		}
 	}
@@ -164,13 +152,13 @@ func concatWith(a []value) value {
 	if len(a) < 2 {
 		return wrongCount(a)
 	}
-	separator, ok := formatted(a[0])
+	separator, ok := Text(a[0])
 	if !ok {
 		return nil
 	}
 	var texts []string
 	for _, v := range a[1:] {
-		if text, ok := formatted(v); ok {
+		if text, ok := Text(v); ok {
 			if texts != nil {
 				texts = append(texts, separator)
 			}
@@ -189,7 +177,7 @@ func extreme(a []value, sign float64) value {
 	texts := !slices.ContainsFunc(a, func(v value) bool { _, ok := v.(string); return !ok })
 	var best value
 	for _, v := range a {
-		order := asNumber(v) - asNumber(best)
+		order := AsNumber(v) - AsNumber(best)
 		if texts && best != nil {
 			order = float64(strings.Compare(strings.ToLower(v.(string)), strings.ToLower(best.(string))))
 		}
@@ -208,7 +196,7 @@ func field(a []value, fold func(string) string) value {
 	for i, v := range a[1:] {
 		_, text1 := a[0].(string)
 		_, text2 := v.(string)
-		if v != nil && (text1 && text2 && fold(asText(a[0])) == fold(asText(v)) || !(text1 && text2) && asNumber(a[0]) == asNumber(v)) {
+		if v != nil && (text1 && text2 && fold(AsText(a[0])) == fold(AsText(v)) || !(text1 && text2) && AsNumber(a[0]) == AsNumber(v)) {
 			return int64(i + 1)
 		}
 	}
@@ -218,16 +206,16 @@ func field(a []value, fold func(string) string) value {
 func rounded(a []value) value {
 	places := 0.0
 	if len(a) == 2 {
-		places = asNumber(a[1])
+		places = AsNumber(a[1])
 	}
 	return decimals(a[0], places, true)
 }
 
 // roundedDouble is ROUND of a floating-point number: half of the last place goes to the even one.
 func roundedDouble(a []value) value {
-	x, unit := asNumber(a[0]), 1.0
+	x, unit := AsNumber(a[0]), 1.0
 	if len(a) == 2 {
-		unit = math.Pow10(int(min(max(asNumber(a[1]), -400), 400)))
+		unit = math.Pow10(int(min(max(AsNumber(a[1]), -400), 400)))
 	}
 	if f := math.RoundToEven(x*unit) / unit; !math.IsNaN(f) && !math.IsInf(f, 0) {
 		return f
@@ -245,12 +233,12 @@ func decimals(v value, places float64, round bool) value {
 	}
 	text := strconv.FormatInt(n, 10)
 	if !isInteger {
-		text = strconv.FormatFloat(asNumber(v), 'f', -1, 64)
+		text = strconv.FormatFloat(AsNumber(v), 'f', -1, 64)
 	}
 	_, fraction, _ := strings.Cut(text, ".")
 	x, ok := new(big.Rat).SetString(text)
 	if !ok || len(fraction) <= keep {
-		return asNumber(v)
+		return AsNumber(v)
 	}
 	unit, _ := new(big.Rat).SetString(fmt.Sprint("1e", keep))
 	x.Mul(x, unit)
@@ -280,7 +268,7 @@ func places(v value, n int) value {
 
 // quotientOf is a / b with so many places, NULL if b is 0. Further ones are dropped, as MySQL does.
 func quotientOf(a []value) value {
-	x, y, n := asNumber(a[0]), asNumber(a[1]), asNumber(a[2])
+	x, y, n := AsNumber(a[0]), AsNumber(a[1]), AsNumber(a[2])
 	if y == 0 {
 		return nil
 	}
@@ -288,7 +276,7 @@ func quotientOf(a []value) value {
 	unit := math.Pow10(int(n))
 	scaled := f * unit
 	if math.Abs(scaled) >= 1<<50 { // so many digits it does not have
-		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', precise, 64), 64)
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', Digits, 64), 64)
 		return f
 	}
 	whole := math.Round(scaled)
@@ -300,11 +288,10 @@ func quotientOf(a []value) value {
 
 // numberText returns a number as text, with so many places; -1: with those that it has.
 func numberText(v value, places int) value {
-	c := Column{Type: Integer}
+	text, ok := IntegerText(v)
 	if places >= 0 {
-		c = Column{Type: Decimal, Places: places}
+		text, ok = DecimalText(v, places)
 	}
-	text, ok := c.Format(v)
 	if !ok {
 		return nil
 	}
@@ -313,11 +300,11 @@ func numberText(v value, places int) value {
 
 // grouped is FORMAT(x, places): 1,234.50.
 func grouped(a []value) value {
-	places, text := min(max(asNumber(a[1]), 0), 30), ""
+	places, text := min(max(AsNumber(a[1]), 0), 30), ""
 	if n, ok := a[0].(int64); ok {
 		text = strconv.FormatInt(n, 10) + "." + strings.Repeat("0", int(places))
 	} else {
-		text = strconv.FormatFloat(asNumber(decimals(asNumber(a[0]), places, true)), 'f', int(places), 64)
+		text = strconv.FormatFloat(AsNumber(decimals(AsNumber(a[0]), places, true)), 'f', int(places), 64)
 	}
 	text, negative := strings.CutPrefix(text, "-")
 	whole, fraction, _ := strings.Cut(text, ".")
@@ -335,8 +322,8 @@ func grouped(a []value) value {
 
 // logarithm is LOG([base, ]x).
 func logarithm(a []value) value {
-	x := asNumber(a[len(a)-1])
-	base := asNumber(a[0])
+	x := AsNumber(a[len(a)-1])
+	base := AsNumber(a[0])
 	if x <= 0 || len(a) == 2 && (base <= 0 || base == 1) {
 		return nil
 	}
@@ -350,7 +337,7 @@ func logarithm(a []value) value {
 func divided(a []value, rest bool) value {
 	x, ok1 := a[0].(int64)
 	y, ok2 := a[1].(int64)
-	f, g := asNumber(a[0]), asNumber(a[1])
+	f, g := AsNumber(a[0]), AsNumber(a[1])
 	switch {
 	case g == 0:
 		return nil
@@ -383,7 +370,7 @@ func divided(a []value, rest bool) value {
 func rowKey(a []value) value {
 	texts := make([]string, 0, 2*len(a))
 	for _, v := range a {
-		text, ok := formatted(v)
+		text, ok := Text(v)
 		if !ok {
 			return nil
 		}
@@ -404,7 +391,7 @@ func signed(a []value) value {
 	if ok {
 		return n
 	}
-	f := asNumber(a[0])
+	f := AsNumber(a[0])
 	if _, text := a[0].(string); text {
 		f = math.Trunc(f)
 	}
@@ -416,7 +403,7 @@ func signed(a []value) value {
 
 // formatPicoseconds is MySQL's FORMAT_PICO_TIME.
 func formatPicoseconds(a []value) value {
-	ps := asNumber(a[0])
+	ps := AsNumber(a[0])
 	units := []struct {
 		name string
 		size float64

@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"fmt"
@@ -12,10 +12,11 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
-// registerAggregates gives SQLite the functions that make one value of those of many rows.
-var registerAggregates = sync.OnceValue(func() error {
+// RegisterAggregates gives SQLite the functions that make one value of those of many rows.
+var RegisterAggregates = sync.OnceValue(func() error {
 	all := map[string]func() sqlite.AggregateFunction{
 		"sum":          func() sqlite.AggregateFunction { return new(sum) },
 		"concatenated": func() sqlite.AggregateFunction { return new(concatenation) },
@@ -55,7 +56,7 @@ func (s *sum) add(v value, sign int64) {
 		}
 		s.high += sign * (v>>63 + int64(carry))
 	default:
-		s.floats += asNumber(v) * float64(sign)
+		s.floats += AsNumber(v) * float64(sign)
 		s.inexact += int(sign)
 	}
 	s.n += int(sign)
@@ -104,7 +105,7 @@ func (v *variance) Step(_ *sqlite.FunctionContext, args []value) error {
 	if args[0] == nil {
 		return nil
 	}
-	x := asNumber(args[0])
+	x := AsNumber(args[0])
 	v.n++
 	from := x - v.mean
 	v.mean += from / v.n
@@ -120,7 +121,7 @@ func (v *variance) WindowInverse(_ *sqlite.FunctionContext, args []value) error 
 		v.mean, v.m = 0, 0
 		return nil
 	}
-	x := asNumber(args[0])
+	x := AsNumber(args[0])
 	from := x - v.mean
 	v.mean -= from / v.n
 	v.m -= from * (x - v.mean)
@@ -150,7 +151,7 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []value) error {
 	if args[0] == nil {
 		return nil
 	}
-	length, text, _ := strings.Cut(asText(args[0]), ":")
+	length, text, _ := strings.Cut(AsText(args[0]), ":")
 	n, err := strconv.Atoi(length)
 	if err != nil || n > len(text) {
 		return fmt.Errorf("concatenated: %q has no separator", text)
@@ -167,7 +168,7 @@ func (c *concatenation) Step(_ *sqlite.FunctionContext, args []value) error {
 }
 
 func (c *concatenation) WindowInverse(*sqlite.FunctionContext, []value) error {
-	return unsupported("GROUP_CONCAT() OVER")
+	return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support 'GROUP_CONCAT() OVER'")
 }
 
 func (c *concatenation) WindowValue(*sqlite.FunctionContext) (value, error) {

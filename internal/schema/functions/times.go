@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ var timeFunctions = map[string]function{
 	"timestampadd":   {3, func(a []value) value { return shiftTime([]value{a[2], a[1], a[0], int64(1)}) }},
 	"timestampdiff":  {3, timeBetween},
 	"sec_to_time": {1, func(a []value) value {
-		return clock(time.Duration(math.Round(min(max(asNumber(a[0]), -1e9), 1e9)*1e6)) * time.Microsecond)
+		return clock(time.Duration(math.Round(min(max(AsNumber(a[0]), -1e9), 1e9)*1e6)) * time.Microsecond)
 	}},
 	"time_to_sec": {1, timeToSeconds},
 	"time": {1, func(a []value) value {
@@ -46,14 +46,14 @@ var timeFunctions = map[string]function{
 		return clock(whole).(string) + secondPlaces(time.Time{}.Add((d-whole).Abs()), a[1:])
 	}),
 	"datetime_of": between(1, 2, func(a []value) value {
-		t, _, ok := parseTime(a[0])
+		t, _, ok := ParseTime(a[0])
 		if !ok {
 			return nil
 		}
 		return t.Format(time.DateTime) + secondPlaces(t, a[1:])
 	}),
 	"timestamp_of": between(1, 2, func(a []value) value {
-		t, _, ok := parseTime(a[0])
+		t, _, ok := ParseTime(a[0])
 		if ok && len(a) == 2 {
 			var d time.Duration
 			d, ok = timeOfDay(a[1])
@@ -62,19 +62,19 @@ var timeFunctions = map[string]function{
 		if !ok {
 			return nil
 		}
-		return formatTime(t)
+		return FormatTime(t)
 	}),
 	"datediff": {2, func(args []value) value {
-		a, _, ok1 := parseTime(args[0])
-		b, _, ok2 := parseTime(args[1])
+		a, _, ok1 := ParseTime(args[0])
+		b, _, ok2 := ParseTime(args[1])
 		if !ok1 || !ok2 {
 			return nil
 		}
 		return (a.Truncate(24*time.Hour).Unix() - b.Truncate(24*time.Hour).Unix()) / 86400
 	}},
 	"timediff": {2, func(args []value) value {
-		if a, _, ok := parseTime(args[0]); ok {
-			if b, _, ok := parseTime(args[1]); ok {
+		if a, _, ok := ParseTime(args[0]); ok {
+			if b, _, ok := ParseTime(args[1]); ok {
 				return clock(a.Sub(b))
 			}
 			return nil
@@ -86,13 +86,13 @@ var timeFunctions = map[string]function{
 		}
 		return clock(a - b)
 	}},
-	"instant": {1, instant},
+	"instant": {1, Instant},
 	"digits_of_time": {1, func(a []value) value {
-		n, _ := strconv.ParseInt(strings.NewReplacer("-", "", ":", "", " ", "").Replace(asText(a[0])), 10, 64)
+		n, _ := strconv.ParseInt(strings.NewReplacer("-", "", ":", "", " ", "").Replace(AsText(a[0])), 10, 64)
 		return n
 	}},
 	"from_days": {1, func(a []value) value {
-		n := math.Round(asNumber(a[0]))
+		n := math.Round(AsNumber(a[0]))
 		if !(n > 365 && n < 3652425) {
 			return "0000-00-00"
 		}
@@ -108,7 +108,7 @@ var timeFunctions = map[string]function{
 	"weekday":    {1, ofDate(func(t time.Time) value { return int64(t.Weekday()+6) % 7 })},
 	"weekofyear": {1, ofDate(func(t time.Time) value { _, week := t.ISOWeek(); return int64(week) })},
 	"to_days":    {1, ofDate(func(t time.Time) value { return t.Truncate(24*time.Hour).Unix()/86400 + daysOf1970 })},
-	"extract":    {2, func(a []value) value { return partOfTime(strings.ToUpper(asText(a[0])), a[1]) }},
+	"extract":    {2, func(a []value) value { return partOfTime(strings.ToUpper(AsText(a[0])), a[1]) }},
 	"year":       {1, part("YEAR")}, "quarter": {1, part("QUARTER")}, "month": {1, part("MONTH")}, "day": {1, part("DAY")}, "dayofmonth": {1, part("DAY")},
 	"hour": {1, part("HOUR")}, "minute": {1, part("MINUTE")}, "second": {1, part("SECOND")}, "microsecond": {1, part("MICROSECOND")},
 }
@@ -120,7 +120,7 @@ func today([]value) value     { return time.Now().UTC().Format(time.DateOnly) }
 // ofDate returns a function of a date, which is NULL if its argument is not a date.
 func ofDate(f func(time.Time) value) func([]value) value {
 	return func(a []value) value {
-		t, _, ok := parseTime(a[0])
+		t, _, ok := ParseTime(a[0])
 		if !ok {
 			return nil
 		}
@@ -137,13 +137,13 @@ const daysOf1970 = 719528
 
 // weekFunction is WEEK(t, mode), or YEARWEEK(t, mode).
 func weekFunction(a []value, withYear bool) value {
-	t, _, ok := parseTime(a[0])
+	t, _, ok := ParseTime(a[0])
 	if !ok {
 		return nil
 	}
 	mode := 0
 	if len(a) == 2 {
-		mode = int(asNumber(a[1])) & 7
+		mode = int(AsNumber(a[1])) & 7
 	}
 	if withYear {
 		year, week := weekOf(t, mode|2)
@@ -184,7 +184,7 @@ func firstOfWeek(year, mode int) time.Time {
 
 // partOfTime is EXTRACT(unit FROM t).
 func partOfTime(unit string, v value) value {
-	if parts := composites[unit]; parts != nil {
+	if parts := CompositeUnits[unit]; parts != nil {
 		number := int64(0)
 		for _, part := range parts {
 			n, ok := partOfTime(part, v).(int64)
@@ -198,7 +198,7 @@ func partOfTime(unit string, v value) value {
 	if unit == "WEEK" {
 		return weekFunction([]value{v}, false)
 	}
-	t, _, ok := parseTime(v)
+	t, _, ok := ParseTime(v)
 	if !ok {
 		d, isClock := parseClock(v)
 		if !isClock || unit != "HOUR" && unit != "MINUTE" && unit != "SECOND" && unit != "MICROSECOND" {
@@ -215,7 +215,7 @@ func partOfTime(unit string, v value) value {
 
 // parseClock reads a time of day, or a length of time: [-][days ]hours:minutes[:seconds].
 func parseClock(v value) (d time.Duration, ok bool) {
-	text, negative := strings.CutPrefix(asText(v), "-")
+	text, negative := strings.CutPrefix(AsText(v), "-")
 	days, clock, hasDays := strings.Cut(text, " ")
 	if !hasDays {
 		days, clock = "0", text
@@ -263,7 +263,7 @@ func timeToSeconds(a []value) value {
 
 // timeOfDay returns the time of day of a time, or a length of time.
 func timeOfDay(v value) (time.Duration, bool) {
-	if t, _, ok := parseTime(v); ok {
+	if t, _, ok := ParseTime(v); ok {
 		return t.Sub(t.Truncate(24 * time.Hour)), true
 	}
 	return parseClock(v)
@@ -274,17 +274,17 @@ func secondPlaces(t time.Time, digits []value) string {
 	if len(digits) == 0 {
 		return ""
 	}
-	n := int(min(max(asNumber(digits[0]), 0), 6))
+	n := int(min(max(AsNumber(digits[0]), 0), 6))
 	return fmt.Sprintf(".%06d", t.Nanosecond()/1000)[:n+min(n, 1)]
 }
 
 // fromUnixtime is FROM_UNIXTIME(seconds[, format]).
 func fromUnixtime(a []value) value {
-	seconds := asNumber(a[0])
+	seconds := AsNumber(a[0])
 	if !(seconds >= 0 && seconds < 1<<32) {
 		return nil
 	}
-	text := formatTime(time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC())
+	text := FormatTime(time.UnixMicro(int64(math.Round(seconds * 1e6))).UTC())
 	if len(a) == 2 {
 		return dateFormat([]value{text, a[1]})
 	}
@@ -297,7 +297,7 @@ func unixTimestamp(args []value) value {
 	if len(args) == 0 {
 		return time.Now().Unix()
 	}
-	if t, _, ok := parseTime(args[0]); ok && t.Unix() >= 0 {
+	if t, _, ok := ParseTime(args[0]); ok && t.Unix() >= 0 {
 		return t.Unix()
 	}
 	return nil
@@ -308,12 +308,12 @@ var timeLayouts = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'c': "1", '
 	'W': "Monday", 'a': "Mon", 'T': "15:04:05", 'r': "03:04:05 PM", 'j': "002"}
 
 func dateFormat(a []value) value {
-	t, _, ok := parseTime(a[0])
+	t, _, ok := ParseTime(a[0])
 	if !ok {
 		return nil
 	}
 	var b strings.Builder
-	format := asText(a[1])
+	format := AsText(a[1])
 	for i := 0; i < len(format); i++ {
 		if b.Len() > engine.MaxText {
 			return tooLong("date_format")

@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"cmp"
@@ -18,14 +18,14 @@ var writtenTimes = map[string]function{
 	"addtime":     {2, func(a []value) value { return addTime(a, 1) }},
 	"subtime":     {2, func(a []value) value { return addTime(a, -1) }},
 	"makedate": {2, func(a []value) value {
-		year, day := math.Round(asNumber(a[0])), math.Round(asNumber(a[1]))
+		year, day := math.Round(AsNumber(a[0])), math.Round(AsNumber(a[1]))
 		if !(year >= 0 && year <= 9999 && day > 0 && day < 4e6) {
 			return nil
 		}
 		return dateText(time.Date(wholeYear(int(year)), 1, int(day), 0, 0, 0, 0, time.UTC))
 	}},
 	"maketime": {3, func(a []value) value {
-		h, m, s := math.Round(asNumber(a[0])), math.Round(asNumber(a[1])), asNumber(a[2])
+		h, m, s := math.Round(AsNumber(a[0])), math.Round(AsNumber(a[1])), AsNumber(a[2])
 		if !(m >= 0 && m < 60 && s >= 0 && s < 60) {
 			return nil
 		}
@@ -63,9 +63,9 @@ func addTime(a []value, sign time.Duration) value {
 	if !ok {
 		return nil
 	}
-	if t, _, ok := parseTime(a[0]); ok {
+	if t, _, ok := ParseTime(a[0]); ok {
 		if t = t.Add(sign * d); t.Year() >= 1 && t.Year() <= 9999 {
-			return formatTime(t)
+			return FormatTime(t)
 		}
 	} else if of, ok := parseClock(a[0]); ok {
 		return clock(of + sign*d)
@@ -82,7 +82,7 @@ func timeFormat(a []value) value {
 	}
 	sign, hours := map[bool]string{true: "-"}[d < 0], int(d.Abs()/time.Hour)
 	var format strings.Builder
-	for rest := asText(a[1]); rest != ""; {
+	for rest := AsText(a[1]); rest != ""; {
 		n := 1
 		if rest[0] == '%' && len(rest) > 1 {
 			n = 2
@@ -98,7 +98,7 @@ func timeFormat(a []value) value {
 		format.WriteString(rest[:n])
 		rest = rest[n:]
 	}
-	return dateFormat([]value{formatTime(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d.Abs() % (24 * time.Hour))), format.String()})
+	return dateFormat([]value{FormatTime(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d.Abs() % (24 * time.Hour))), format.String()})
 }
 
 // lastStamp is the last second that MySQL converts from one time zone to another.
@@ -107,16 +107,16 @@ const lastStamp = 1<<31 - 1
 // convertZone is CONVERT_TZ(t, from, to). Zones are offsets such as +02:00, names of the system's
 // time zone database, and SYSTEM, which is UTC here. Times that are no TIMESTAMP stay.
 func convertZone(a []value) value {
-	t, _, ok := parseTime(a[0])
-	from, to := timeZone(asText(a[1])), timeZone(asText(a[2]))
+	t, _, ok := ParseTime(a[0])
+	from, to := timeZone(AsText(a[1])), timeZone(AsText(a[2]))
 	if !ok || from == nil || to == nil {
 		return nil
 	}
 	at := time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), from)
 	if at.Unix() <= 0 || at.Unix() > lastStamp {
-		return formatTime(t)
+		return FormatTime(t)
 	}
-	return formatTime(at.In(to))
+	return FormatTime(at.In(to))
 }
 
 // timeZone returns a time zone by its name, nil if there is none.
@@ -158,8 +158,8 @@ type timeReader struct {
 
 // strToDate is STR_TO_DATE(text, format): a date, a time of day, or both, as the format has them.
 func strToDate(a []value) value {
-	r := &timeReader{text: asText(a[0]), parts: map[byte]int{}}
-	r.read(asText(a[1]))
+	r := &timeReader{text: AsText(a[0]), parts: map[byte]int{}}
+	r.read(AsText(a[1]))
 	p := r.parts
 	if r.failed || p['H'] > 23 || p['i'] > 59 || p['s'] > 59 {
 		return nil
@@ -191,7 +191,7 @@ func strToDate(a []value) value {
 	if !r.hasTime {
 		return dateText(date)
 	}
-	return formatTime(date.Add(day))
+	return FormatTime(date.Add(day))
 }
 
 // A numberPart is what a letter of a format of STR_TO_DATE stands for if it is a number.
@@ -210,9 +210,8 @@ const (
 	clockLetters = "HkhIlisSfpTr"
 )
 
-// timeOfFormat returns what a format of STR_TO_DATE makes of text.
-func timeOfFormat(format string) timeKind {
-	day, clock := false, false
+// FormatHas reports whether a format of STR_TO_DATE has a day, and a time of day.
+func FormatHas(format string) (day, clock bool) {
 	for i := 0; i+1 < len(format); i++ {
 		if format[i] == '%' {
 			i++
@@ -220,13 +219,7 @@ func timeOfFormat(format string) timeKind {
 			day = day || strings.IndexByte(dateLetters, format[i]) >= 0
 		}
 	}
-	switch {
-	case day && clock:
-		return instantTime
-	case day:
-		return dayTime
-	}
-	return noTime
+	return day, clock
 }
 
 // read reads what the format goes on with.

@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"math/rand/v2"

@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"math"
@@ -29,18 +29,17 @@ func wrongCount(a []value) value {
 	return mysqlerr.New(mysqlerr.Arguments, "Incorrect parameter count: %d", len(a))
 }
 
+// maxSleep is a year, in seconds.
+const maxSleep = 365 * 24 * 3600
+
 // sleep is SLEEP(seconds): 1 if it was interrupted.
-func sleep(s *Session, a []value) value {
-	var ended <-chan struct{}
-	if s.running != nil {
-		ended = s.running.ctx.Done()
-	}
-	timer := time.NewTimer(time.Duration(min(max(asNumber(a[0]), 0), maxTime/1000) * float64(time.Second)))
+func sleep(s Statement, a []value) value {
+	timer := time.NewTimer(time.Duration(min(max(AsNumber(a[0]), 0), maxSleep) * float64(time.Second)))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return int64(0)
-	case <-ended:
+	case <-s.Done():
 		return int64(1)
 	}
 }
@@ -84,13 +83,13 @@ func (m *matcher) allows(text string) error {
 var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
 
 // regexpReplace is REGEXP_REPLACE(text, expression, by).
-func regexpReplace(s *Session, a []value) value {
-	re, err := expression(asText(a[1]))
+func regexpReplace(s Statement, a []value) value {
+	re, err := expression(AsText(a[1]))
 	if err != nil {
 		return err
 	}
-	text, by := asText(a[0]), asText(a[2])
-	if at, err := re.find(text, s.stopped); err != nil {
+	text, by := AsText(a[0]), AsText(a[2])
+	if at, err := re.find(text, s.Stopped); err != nil {
 		return err
 	} else if at == nil {
 		return text
@@ -115,7 +114,7 @@ func regexpReplace(s *Session, a []value) value {
 		if longest += len(by) + references*len(match); longest > engine.MaxText {
 			return tooLong("regexp_replace")
 		}
-		return s.interrupted()
+		return s.Interrupted()
 	}); err != nil {
 		return err
 	}
@@ -166,7 +165,7 @@ func repeated(function string, text string, n float64) value {
 
 // replaced is REPLACE(text, from, to).
 func replaced(a []value) value {
-	text, from, to := asText(a[0]), asText(a[1]), asText(a[2])
+	text, from, to := AsText(a[0]), AsText(a[1]), AsText(a[2])
 	if from == "" {
 		return text
 	}
@@ -178,18 +177,18 @@ func replaced(a []value) value {
 
 // pad is LPAD(text, n, with) and RPAD.
 func pad(a []value, left bool) value {
-	text, with := asText(a[0]), asText(a[2])
-	n, length := asNumber(a[1]), utf8.RuneCountInString(text)
+	text, with := AsText(a[0]), AsText(a[2])
+	n, length := AsNumber(a[1]), utf8.RuneCountInString(text)
 	switch {
 	case !(n >= 0) || with == "" && n > float64(length):
 		return nil
 	case n <= float64(length):
-		return text[:characters(text, int(n))]
+		return text[:Characters(text, int(n))]
 	case n > engine.MaxText:
 		return tooLong("lpad")
 	}
 	missing, each := int(n)-length, utf8.RuneCountInString(with)
-	rest := with[:characters(with, missing%each)]
+	rest := with[:Characters(with, missing%each)]
 	if len(text)+missing/each*len(with)+len(rest) > engine.MaxText {
 		return tooLong("lpad")
 	}
@@ -200,9 +199,9 @@ func pad(a []value, left bool) value {
 	return text + fill
 }
 
-// characters returns how many bytes the first n characters of a text have: all of it if there are
+// Characters returns how many bytes the first n characters of a text have: all of it if there are
 // fewer.
-func characters(text string, n int) int {
+func Characters(text string, n int) int {
 	if n <= 0 {
 		return 0
 	}
@@ -229,7 +228,7 @@ func reversed(text string) string {
 // substringIndex is SUBSTRING_INDEX(text, by, n): what comes before the nth by, or, if n is
 // negative, after the nth counted from the end.
 func substringIndex(a []value) value {
-	text, by, n := asText(a[0]), asText(a[1]), int(asNumber(a[2]))
+	text, by, n := AsText(a[0]), AsText(a[1]), int(AsNumber(a[2]))
 	if by == "" || n == 0 {
 		return ""
 	}
@@ -256,7 +255,7 @@ func substringIndex(a []value) value {
 
 // findInSet is FIND_IN_SET(part, list).
 func findInSet(a []value, fold func(string) string) value {
-	part, rest := asText(a[0]), asText(a[1])
+	part, rest := AsText(a[0]), AsText(a[1])
 	for n, more := int64(1), rest != ""; more; n++ {
 		var element string
 		if element, rest, more = strings.Cut(rest, ","); fold(element) == fold(part) {
@@ -268,11 +267,11 @@ func findInSet(a []value, fold func(string) string) value {
 
 // substring is SUBSTRING(text, from[, length]), from the end if from is negative.
 func substring(a []value) value {
-	text := asText(a[0])
+	text := AsText(a[0])
 	length := utf8.RuneCountInString(text)
-	from, n := math.Round(asNumber(a[1])), float64(length)
+	from, n := math.Round(AsNumber(a[1])), float64(length)
 	if len(a) == 3 {
-		n = math.Round(min(asNumber(a[2]), n))
+		n = math.Round(min(AsNumber(a[2]), n))
 	}
 	if from < 0 {
 		from += float64(length) + 1
@@ -280,20 +279,20 @@ func substring(a []value) value {
 	if !(from >= 1 && from <= float64(length) && n >= 1) {
 		return ""
 	}
-	text = text[characters(text, int(from)-1):]
-	return text[:characters(text, int(n))]
+	text = text[Characters(text, int(from)-1):]
+	return text[:Characters(text, int(n))]
 }
 
 // locate is LOCATE(part, text[, from]).
 func locate(a []value, fold func(string) string) value {
-	part, text, from := fold(asText(a[0])), fold(asText(a[1])), 1.0
+	part, text, from := fold(AsText(a[0])), fold(AsText(a[1])), 1.0
 	if len(a) == 3 {
-		from = asNumber(a[2])
+		from = AsNumber(a[2])
 	}
 	if !(from >= 1 && from <= float64(utf8.RuneCountInString(text)+1)) {
 		return int64(0)
 	}
-	before, _, found := strings.Cut(text[characters(text, int(from)-1):], part)
+	before, _, found := strings.Cut(text[Characters(text, int(from)-1):], part)
 	if !found {
 		return int64(0)
 	}
@@ -302,11 +301,11 @@ func locate(a []value, fold func(string) string) value {
 
 // ends is LEFT(text, n), and RIGHT.
 func ends(a []value, left bool) value {
-	text, n := asText(a[0]), asNumber(a[1])
+	text, n := AsText(a[0]), AsNumber(a[1])
 	length := utf8.RuneCountInString(text)
 	at := int(min(max(n, 0), float64(length)))
 	if left {
-		return text[:characters(text, at)]
+		return text[:Characters(text, at)]
 	}
-	return text[characters(text, length-at):]
+	return text[Characters(text, length-at):]
 }

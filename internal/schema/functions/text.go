@@ -1,4 +1,4 @@
-package schema
+package functions
 
 import (
 	"crypto/md5"
@@ -27,9 +27,9 @@ import (
 // textFunctions are MySQL's functions that search in text, or write numbers and checksums in other
 // ways.
 var textFunctions = map[string]function{
-	"ascii":         {1, func(a []value) value { return firstBytes(asText(a[0]), 1) }},
-	"ord":           {1, func(a []value) value { return firstBytes(asText(a[0]), utf8.UTFMax) }},
-	"space":         {1, func(a []value) value { return repeated("space", " ", asNumber(a[0])) }},
+	"ascii":         {1, func(a []value) value { return firstBytes(AsText(a[0]), 1) }},
+	"ord":           {1, func(a []value) value { return firstBytes(AsText(a[0]), utf8.UTFMax) }},
+	"space":         {1, func(a []value) value { return repeated("space", " ", AsNumber(a[0])) }},
 	"elt":           {-1, elt},
 	"trim_both":     {2, func(a []value) value { return trim(a, true, true) }},
 	"trim_leading":  {2, func(a []value) value { return trim(a, true, false) }},
@@ -42,31 +42,31 @@ var textFunctions = map[string]function{
 		n, _ := signed(a).(int64)
 		return int64(bits.OnesCount64(uint64(n)))
 	}},
-	"crc32": {1, func(a []value) value { return int64(crc32.ChecksumIEEE([]byte(asText(a[0])))) }},
+	"crc32": {1, func(a []value) value { return int64(crc32.ChecksumIEEE([]byte(AsText(a[0])))) }},
 	"md5":   {1, digest(md5.New)},
 	"sha1":  {1, digest(sha1.New)},
 	"sha":   {1, digest(sha1.New)},
 	"sha2": {2, func(a []value) value {
-		if of := sha2[asNumber(a[1])]; of != nil {
+		if of := sha2[AsNumber(a[1])]; of != nil {
 			return digest(of)(a)
 		}
 		return nil
 	}},
 	"rand":         {0, func([]value) value { return rand.Float64() }},
 	"format_bytes": {1, formatBytes},
-	"bit_length":   {1, func(a []value) value { return 8 * int64(len(asText(a[0]))) }},
+	"bit_length":   {1, func(a []value) value { return 8 * int64(len(AsText(a[0]))) }},
 	"quote":        {-1, quote},
-	"soundex":      {1, func(a []value) value { return soundex(asText(a[0])) }},
+	"soundex":      {1, func(a []value) value { return soundex(AsText(a[0])) }},
 	"to_base64":    {1, toBase64},
 	"from_base64": {1, func(a []value) value {
-		text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(asText(a[0])), ""))
+		text, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(AsText(a[0])), ""))
 		if err != nil {
 			return nil
 		}
 		return string(text)
 	}},
 	"inet_aton": {1, func(a []value) value {
-		address, err := netip.ParseAddr(asText(a[0]))
+		address, err := netip.ParseAddr(AsText(a[0]))
 		if err != nil || !address.Is4() {
 			return nil
 		}
@@ -77,7 +77,7 @@ var textFunctions = map[string]function{
 		return number
 	}},
 	"inet_ntoa": {1, func(a []value) value {
-		n := math.Round(asNumber(a[0]))
+		n := math.Round(AsNumber(a[0]))
 		if !(n >= 0 && n <= math.MaxUint32) {
 			return nil
 		}
@@ -90,16 +90,16 @@ var textFunctions = map[string]function{
 	}},
 	"insert_text": {4, insertText},
 	"cot": {1, func(a []value) value {
-		if f := 1 / math.Tan(asNumber(a[0])); !math.IsInf(f, 0) && !math.IsNaN(f) {
+		if f := 1 / math.Tan(AsNumber(a[0])); !math.IsInf(f, 0) && !math.IsNaN(f) {
 			return f
 		}
 		return nil
 	}},
 	"atan": between(1, 2, func(a []value) value {
 		if len(a) == 2 {
-			return math.Atan2(asNumber(a[0]), asNumber(a[1]))
+			return math.Atan2(AsNumber(a[0]), AsNumber(a[1]))
 		}
-		return math.Atan(asNumber(a[0]))
+		return math.Atan(AsNumber(a[0]))
 	}),
 }
 
@@ -111,7 +111,7 @@ func quote(a []value) value {
 	if a[0] == nil {
 		return "NULL"
 	}
-	text := asText(a[0])
+	text := AsText(a[0])
 	if len(text) > engine.MaxText/2-2 {
 		return tooLong("quote")
 	}
@@ -147,7 +147,7 @@ func soundex(text string) string {
 
 // toBase64 is TO_BASE64(text), in lines of 76 characters.
 func toBase64(a []value) value {
-	text := asText(a[0])
+	text := AsText(a[0])
 	if len(text) > engine.MaxText/2 {
 		return tooLong("to_base64")
 	}
@@ -162,20 +162,20 @@ func toBase64(a []value) value {
 
 // insertText is INSERT(text, from, length, by).
 func insertText(a []value) value {
-	text, by := asText(a[0]), asText(a[3])
+	text, by := AsText(a[0]), AsText(a[3])
 	count := float64(utf8.RuneCountInString(text))
-	from, n := math.Round(asNumber(a[1])), math.Round(asNumber(a[2]))
+	from, n := math.Round(AsNumber(a[1])), math.Round(AsNumber(a[2]))
 	if !(from >= 1 && from <= count) {
 		return text
 	}
 	if !(n >= 0 && from-1+n <= count) {
 		n = count - from + 1
 	}
-	begin := characters(text, int(from)-1)
+	begin := Characters(text, int(from)-1)
 	if len(text)+len(by) > engine.MaxText {
 		return tooLong("insert")
 	}
-	return text[:begin] + by + text[begin+characters(text[begin:], int(n)):]
+	return text[:begin] + by + text[begin+Characters(text[begin:], int(n)):]
 }
 
 // firstBytes returns the bytes of the first character as a number, at most most of them.
@@ -193,7 +193,7 @@ func elt(a []value) value {
 	if len(a) < 2 {
 		return wrongCount(a)
 	}
-	if n := math.Round(asNumber(a[0])); a[0] != nil && n >= 1 && n < float64(len(a)) {
+	if n := math.Round(AsNumber(a[0])); a[0] != nil && n >= 1 && n < float64(len(a)) {
 		return a[int(n)]
 	}
 	return nil
@@ -201,7 +201,7 @@ func elt(a []value) value {
 
 // trim is TRIM(part FROM text).
 func trim(a []value, leading, trailing bool) value {
-	part, text := asText(a[0]), asText(a[1])
+	part, text := AsText(a[0]), AsText(a[1])
 	for leading && part != "" && strings.HasPrefix(text, part) {
 		text = text[len(part):]
 	}
@@ -228,40 +228,40 @@ func expression(text string) (*matcher, error) {
 }
 
 // regexpLike is REGEXP_LIKE(text, expression[, flags]).
-func regexpLike(s *Session, a []value) value {
+func regexpLike(s Statement, a []value) value {
 	switch {
 	case len(a) < 2 || len(a) > 3:
 		return wrongCount(a)
 	case slices.Contains(a, nil):
 		return nil
 	}
-	text := asText(a[1])
+	text := AsText(a[1])
 	if len(a) == 3 {
-		flags := strings.NewReplacer("c", "-i", "n", "s", "u", "").Replace(asText(a[2]))
+		flags := strings.NewReplacer("c", "-i", "n", "s", "u", "").Replace(AsText(a[2]))
 		text = "(?" + flags + ":" + text + ")"
 	}
-	return ofMatch(func(_ string, at []int) value { return truth(at != nil) })(s, []value{a[0], text})
+	return ofMatch(func(_ string, at []int) value { return Truth(at != nil) })(s, []value{a[0], text})
 }
 
 // withCase returns a function of a regular expression that does not ignore case.
-func withCase(f func(*Session, []value) value) func(*Session, []value) value {
-	return func(s *Session, a []value) value {
+func withCase(f func(Statement, []value) value) func(Statement, []value) value {
+	return func(s Statement, a []value) value {
 		a = slices.Clone(a)
-		a[1] = "(?-i:" + asText(a[1]) + ")"
+		a[1] = "(?-i:" + AsText(a[1]) + ")"
 		return f(s, a)
 	}
 }
 
 // ofMatch returns a function of a text and a regular expression: f of where the first match in the
 // text is, nil if there is none.
-func ofMatch(f func(text string, at []int) value) func(*Session, []value) value {
-	return func(s *Session, a []value) value {
-		re, err := expression(asText(a[1]))
+func ofMatch(f func(text string, at []int) value) func(Statement, []value) value {
+	return func(s Statement, a []value) value {
+		re, err := expression(AsText(a[1]))
 		if err != nil {
 			return err
 		}
-		text := asText(a[0])
-		at, err := re.find(text, s.stopped)
+		text := AsText(a[0])
+		at, err := re.find(text, s.Stopped)
 		if err != nil {
 			return err
 		}
@@ -291,7 +291,7 @@ func hexadecimal(a []value) value {
 	case float64:
 		return fmt.Sprintf("%X", uint64(int64(math.Round(v))))
 	}
-	text := asText(a[0])
+	text := AsText(a[0])
 	if len(text) > engine.MaxText/2 {
 		return tooLong("hex")
 	}
@@ -301,14 +301,14 @@ func hexadecimal(a []value) value {
 // conv is CONV(number, base, other base), of numbers below 1<<64. With a negative base they are
 // signed.
 func conv(a []value) value {
-	from, to := int(asNumber(a[1])), int(asNumber(a[2]))
+	from, to := int(AsNumber(a[1])), int(AsNumber(a[2]))
 	if base := max(from, -from); base < 2 || base > 36 {
 		return nil
 	}
 	if base := max(to, -to); base < 2 || base > 36 {
 		return nil
 	}
-	digits, negative := strings.CutPrefix(strings.TrimSpace(asText(a[0])), "-")
+	digits, negative := strings.CutPrefix(strings.TrimSpace(AsText(a[0])), "-")
 	if digits == "" {
 		return nil
 	}
@@ -333,7 +333,7 @@ func conv(a []value) value {
 func digest(of func() hash.Hash) func([]value) value {
 	return func(a []value) value {
 		h := of()
-		io.WriteString(h, asText(a[0]))
+		io.WriteString(h, AsText(a[0]))
 		return hex.EncodeToString(h.Sum(nil))
 	}
 }
@@ -343,7 +343,7 @@ var sha2 = map[float64]func() hash.Hash{0: sha256.New, 224: sha256.New224, 256: 
 
 // formatBytes is MySQL's FORMAT_BYTES.
 func formatBytes(a []value) value {
-	n := asNumber(a[0])
+	n := AsNumber(a[0])
 	for i, unit := range []string{"EiB", "PiB", "TiB", "GiB", "MiB", "KiB"} {
 		if size := float64(uint64(1) << (60 - 10*i)); math.Abs(n) >= size {
 			return fmt.Sprintf("%.2f %s", n/size, unit)
