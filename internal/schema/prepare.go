@@ -52,7 +52,7 @@ func (s *Session) columnsAhead(ctx context.Context, st *stmt) ([]Column, error) 
 	if err != nil {
 		return nil, err
 	}
-	assigned := q.assigned()
+	assigned, added := q.assigned()
 	if last := q.terms[len(q.terms)-1].only; last == nil || last.values == nil { // SQLite has no VALUES with LIMIT
 		q.limit, q.offset = &expr{form: numberForm, text: "0"}, nil
 	}
@@ -71,8 +71,6 @@ func (s *Session) columnsAhead(ctx context.Context, st *stmt) ([]Column, error) 
 		return nil, err
 	}
 	r.Close()
-	for _, a := range assigned {
-		r.Columns[a.column].Name = a.name
-	}
+	r.assign(assigned, added)
 	return r.Columns, nil
 }

@@ -73,6 +73,7 @@ type Result struct {
 
 	session *Session
 	rows    *sql.Rows
+	width   int     // number of columns of rows
 	ahead   [][]any // rows that were read to find out the types, or all rows
 	days    []bool  // columns that are dates: the engine's driver makes times of all
 	ended   bool
@@ -96,7 +97,7 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 		rows.Close()
 		return nil, err
 	}
-	r := &Result{session: s, rows: rows}
+	r := &Result{session: s, rows: rows, width: len(types)}
 	known := make([]bool, len(types))
 	for i, t := range types {
 		of := kindOfColumn(t.DatabaseTypeName())
@@ -179,7 +180,7 @@ func (r *Result) read() ([]any, error) {
 		r.end()
 		return nil, err
 	}
-	row := make([]any, len(r.Columns))
+	row := make([]any, r.width)
 	into := make([]any, len(row))
 	for i := range row {
 		into[i] = &row[i]
@@ -224,7 +225,7 @@ func (r *Result) Next() ([]any, error) {
 	if len(r.ahead) > 0 {
 		row := r.ahead[0]
 		r.ahead = r.ahead[1:]
-		return row, r.give(row)
+		return row[:len(r.Columns)], r.give(row)
 	}
 	row, err := r.read()
 	if err != nil {
@@ -233,14 +234,14 @@ func (r *Result) Next() ([]any, error) {
 	if row == nil {
 		return nil, nil
 	}
-	return row, r.give(row)
+	return row[:len(r.Columns)], r.give(row)
 }
 
 // give counts a row that is returned, and assigns its values to variables.
 func (r *Result) give(row []any) error {
 	r.given++
 	for _, a := range r.assigns {
-		if err := r.session.assignUser(a.variable, row[a.column], r.Columns[a.column].kind()); err != nil {
+		if err := r.session.assignUser(a.variable, row[a.column], a.kind); err != nil {
 			r.assigns = nil
 			r.Close()
 			return err

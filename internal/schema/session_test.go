@@ -907,6 +907,12 @@ var assignments = []struct{ query, rows, a string }{
 	{"SELECT x, @a := y, v.* FROM test.v HAVING x > 2", "3|1|3|1\n", "1"},
 	{"WITH w AS (SELECT 7 AS n) SELECT @a := CONCAT(n, ?) FROM w", "7!\n", "7!"},
 	{"SELECT @b, @a := 1 XOR 1", "3|0\n", "0"},
+	{"SELECT @a := x, @a + 1 AS y, @a FROM test.v WHERE x < 3 ORDER BY x", "1|2|1\n2|3|2\n", "2"},
+	{"SELECT 1 + (@a := 1), @a := @a + 1, @a", "2|2|2\n", "2"},
+	{"SELECT @a := @c := 4, @c + 1", "4|5\n", "4"},
+	{"SELECT @c := 5, @a := @c := 6, @c", "5|6|6\n", "6"},
+	{"SELECT CASE x WHEN 1 THEN @a := 10 WHEN 2 THEN @a := IF(y > 1, 20, 21) ELSE @a := 0 END z, CAST(CASE @a WHEN 0 THEN 1 ELSE @a + 1 END AS SIGNED) FROM test.v WHERE x < 3 ORDER BY x", "10|11\n20|21\n", "20"},
+	{"SELECT IF(x > 1, @a := x, @a := -1) AS z, @a FROM test.v WHERE x < 3 ORDER BY x DESC", "2|2\n-1|-1\n", "-1"},
 }
 
 // TestAssigned: @variables that a query assigns, as MariaDB does it.
@@ -938,8 +944,8 @@ func TestAssigned(t *testing.T) {
 	if got := ask(t, s, "SELECT @a"); got != "1000\n" {
 		t.Errorf("@a is %q", got)
 	}
-	for _, query := range []string{"SELECT @a := @a + 1", "SELECT @a := x, @a FROM test.v", "SELECT x FROM test.v WHERE @a := x", "SELECT 1 + (@a := 1)", "SELECT @a := 1 UNION SELECT 2", "SELECT *, @a := 1 FROM test.v",
-		"SELECT * FROM (SELECT @a := 1) y", "SELECT @a := @b := 1", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1"} {
+	for _, query := range []string{"SELECT @a := @a + 1", "SELECT x FROM test.v WHERE @a := x", "SELECT @a, @a := 1", "SELECT @a := RAND(), @a", "SELECT IFNULL(x, @a := 1) FROM test.v", "SELECT CASE WHEN x THEN @a := 1 END FROM test.v", "SELECT DISTINCT 1 + (@a := 1)", "SELECT @a := 1, (SELECT @a)", "SELECT CASE WHEN x THEN 1 WHEN @a := 2 THEN 3 END FROM test.v", "SELECT @a := 1 UNION SELECT 2", "SELECT *, @a := 1 FROM test.v",
+		"SELECT * FROM (SELECT @a := 1) y", "SET @a = @b := 1", "INSERT INTO test.v SELECT @a := 1, 2", "UPDATE test.v SET x = @a := 1"} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Unsupported {
 			t.Errorf("%s: %q %v", query, got, err)
 		}

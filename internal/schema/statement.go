@@ -185,7 +185,7 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 	if only := q.plain(); only != nil && only.from == nil {
 		s.warned.asked = true
 	}
-	assigned := q.assigned()
+	assigned, added := q.assigned()
 	var columns []typedColumn
 	text, err := s.restore(st, func(r *restorer) {
 		r.query(q)
@@ -208,7 +208,7 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	}
 	r.found = found
-	r.assign(assigned)
+	r.assign(assigned, added)
 	return r, nil
 }
 
