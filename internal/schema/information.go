@@ -58,16 +58,14 @@ var informationTables = func() map[string]*table {
 			}),
 			unsigned("CHARACTER_MAXIMUM_LENGTH", func(c *columnInfo) uint64 { return c.length() }),
 			unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
-			unsigned("NUMERIC_PRECISION", func(c *columnInfo) uint64 {
-				if numeric(c.kind) {
-					return 20
-				}
-				return 0
+			unsigned("NUMERIC_PRECISION", (*columnInfo).precision),
+			optional("NUMERIC_SCALE", "bigint unsigned", func(_ *view, c *columnInfo) (string, bool) {
+				k := kindOfColumn(c.kind)
+				return strconv.Itoa(k.scale), k.class == integerClass || k.class == decimalClass
 			}),
-			optional("NUMERIC_SCALE", "bigint unsigned", func(_ *view, c *columnInfo) (string, bool) { return "0", numeric(c.kind) }),
 			null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
-			optional("CHARACTER_SET_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4", !numeric(c.kind) }),
-			optional("COLLATION_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4_general_ci", !numeric(c.kind) }),
+			optional("CHARACTER_SET_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4", c.length() > 0 }),
+			optional("COLLATION_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4_general_ci", c.length() > 0 }),
 			text("COLUMN_TYPE", nameKind, func(_ *view, c *columnInfo) string { return c.kind }),
 			constant[columnInfo]("COLUMN_KEY", ""),
 			constant[columnInfo]("EXTRA", ""),
@@ -215,16 +213,42 @@ type columnInfo struct {
 // length returns how many characters a column of text can have, 0 for other columns.
 func (c *columnInfo) length() uint64 {
 	kind, size, _ := strings.Cut(c.kind, "(")
-	switch {
-	case numeric(c.kind):
+	size = strings.TrimSuffix(size, ")")
+	switch k := kindOfColumn(c.kind); {
+	case k.numeric() || k.time != noTime || strings.EqualFold(kind, "time"):
 		return 0
-	case kind == "enum":
-		return 11
+	case k.class == enumClass:
+		longest := 0
+		for value := range strings.SplitSeq(size, ",") {
+			longest = max(longest, len(strings.Trim(value, " '")))
+		}
+		return uint64(longest)
 	case size == "":
 		return 1<<32 - 1
 	}
-	n, _ := strconv.ParseUint(strings.TrimSuffix(size, ")"), 10, 32)
+	n, _ := strconv.ParseUint(size, 10, 32)
 	return n
+}
+
+// precision returns how many digits a column of numbers can have, 0 for other columns.
+func (c *columnInfo) precision() uint64 {
+	kind, size, _ := strings.Cut(strings.ToLower(c.kind), "(")
+	switch k := kindOfColumn(c.kind); {
+	case k.class == decimalClass:
+		whole, _, _ := strings.Cut(strings.TrimRight(size, ") "), ",")
+		n, _ := strconv.ParseUint(strings.TrimSpace(whole), 10, 32)
+		return cmp.Or(n, 10)
+	case strings.HasPrefix(kind, "float"):
+		return 12
+	case k.class == doubleClass:
+		return 22
+	case k.class != integerClass:
+		return 0
+	case strings.Contains(c.kind, "unsigned") && strings.HasPrefix(kind, "bigint"):
+		return 20
+	}
+	name, _, _ := strings.Cut(kind, " ")
+	return cmp.Or(map[string]uint64{"bigint": 19, "mediumint": 7, "smallint": 5, "tinyint": 3}[name], 10)
 }
 
 // client is a session as others see it.

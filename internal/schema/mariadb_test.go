@@ -102,6 +102,8 @@ func TestMariaDB(t *testing.T) {
 	for _, query := range upserts {
 		change(query)
 	}
+	change(createTyped)
+	compare(askTyped, typed)
 	for _, c := range userLockQueries {
 		got, same := askMariaDB(t.Context(), map[string]*sql.Conn{"a": two[0], "b": two[1]}[c.session], c.query, c.want+"\n")
 		if failed := "error Error " + c.want + " "; !same && !strings.HasPrefix(got, failed) {
