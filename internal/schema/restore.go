@@ -138,7 +138,7 @@ func (r *restorer) expr(e *expr) {
 		}
 		r.write(text)
 	case assignForm:
-		fail(mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '@%s :=' except in the statement's own SELECT, without UNION and *, of a variable that is nowhere else in it", e.text))
+		fail(mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '@%s :=' where another row, clause or SELECT may see it, with UNION, after *, or where not each row comes to it", e.text))
 	case prefixForm:
 		r.prefix(e)
 	case binaryForm:
