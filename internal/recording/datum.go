@@ -14,7 +14,7 @@ type Datum struct {
 	Lack string // why the value is not known, or not all of it; "": it is. Its parts may lack more
 	Nil  bool
 
-	Number     uint64     // a bool, an integer, an address, or the address of a function's code
+	Number     uint64     // a bool, an integer, an address, the address of a function's code, or a map's or channel's length
 	Float      complex128 // a number of another kind
 	Text       string     // a string, bytes, a function's name, or what was recorded as text
 	Parts      []*Datum   // fields; elements; what a pointer leads to; what is in an interface
@@ -23,27 +23,41 @@ type Datum struct {
 	HasMessage bool
 }
 
-// Data takes the values of an event apart.
+// Data takes the values of an event apart, those of the function itself.
 func (p *Printer) Data(e *Event) []*Datum {
-	l := p.begin(p.dst[:0], 0, e)
-	if l == nil {
-		return nil
-	}
-	list := make([]*Datum, 0, l.own())
-	for _, n := range l.Types[:l.own()] {
-		if l.Dynamic {
-			list = append(list, p.inside(p.r.Env.nestLimit))
-			continue
-		}
-		list = append(list, p.datum(p.r.typ(n), p.r.Env.nestLimit, true, n == 0))
+	list := p.AllData(e)
+	if l := p.r.layout(e.Layout); l != nil {
+		list = list[:l.own()]
 	}
 	return list
 }
 
+// AllData is Data, followed by the values that capture= named.
+func (p *Printer) AllData(e *Event) []*Datum {
+	l := p.begin(p.dst[:0], 0, e)
+	if l == nil {
+		return nil
+	}
+	list := make([]*Datum, 0, len(l.Types))
+	for _, n := range l.Types {
+		t := p.r.typ(n)
+		switch {
+		case l.Dynamic:
+			list = append(list, p.inside(p.r.Env.nestLimit))
+		case t != nil && t.Name == noField:
+			list = append(list, &Datum{Lack: "there is no such value"})
+		default:
+			list = append(list, p.datum(t, p.r.Env.nestLimit, true, n == 0))
+		}
+	}
+	return list
+}
+
+// What a Datum may lack, among others.
 const (
-	lackRoom  = "the record had no room for it"
+	LackRoom  = "the record had no room for it"
 	lackType  = "the recording does not have its type"
-	lackLevel = "it is nested deeper than was recorded"
+	LackLevel = "it is nested deeper than was recorded"
 )
 
 // inside reads what is in an interface: the number of its type, whether the value is there, and the
@@ -52,7 +66,7 @@ func (p *Printer) inside(has int) *Datum {
 	n := p.uint32()
 	switch {
 	case p.cut:
-		return &Datum{Lack: lackRoom}
+		return &Datum{Lack: LackRoom}
 	case n == 0:
 		return &Datum{Nil: true}
 	case p.uint32() == 0 || p.cut:
@@ -72,7 +86,7 @@ func (p *Printer) datum(t *Type, has int, own, null bool) *Datum {
 	case null:
 		d.Nil = true
 	case p.cut:
-		d.Lack = lackRoom
+		d.Lack = LackRoom
 	case t == nil:
 		d.Lack, p.cut = lackType, true // its size is not known
 	case t.Secret:
@@ -82,8 +96,8 @@ func (p *Printer) datum(t *Type, has int, own, null bool) *Datum {
 			d.Message, d.HasMessage = p.ahead(t, has)
 		}
 		p.takeApart(d, has, own)
-		if p.cut && d.Lack == "" && len(d.Parts) == 0 {
-			d.Lack = lackRoom
+		if p.cut && len(d.Parts) == 0 {
+			d.Lack = LackRoom
 		}
 	}
 	return d
@@ -133,10 +147,12 @@ func (p *Printer) takeApart(d *Datum, has int, own bool) {
 		d.Number = p.uint64()
 		d.Nil, d.Text, d.Lack = d.Number == 0, p.r.codes[d.Number], "it is a function"
 	case reflect.Chan:
-		d.Nil, d.Lack = p.uint32() == format.Nil, "it is a channel"
+		n := p.uint32()
+		d.Number, d.Nil, d.Lack = uint64(n), n == format.Nil, "it is a channel"
 		p.uint32()
 	case reflect.Map:
 		n := p.uint32()
+		d.Number = uint64(n)
 		if d.Nil = n == format.Nil; !d.Nil && n > 0 {
 			d.Lack = fmt.Sprintf("of a map only the length is recorded, %d", n)
 		}
@@ -153,7 +169,7 @@ func (p *Printer) takeApart(d *Datum, has int, own bool) {
 		p.row(d, t.Len, has)
 	case reflect.Struct:
 		if has <= 0 && len(t.Fields) > 0 {
-			d.Lack = lackLevel
+			d.Lack = LackLevel
 			return
 		}
 		for _, f := range t.Fields {
@@ -187,7 +203,7 @@ func (p *Printer) row(d *Datum, n uint64, has int) {
 	elem := p.r.typ(d.Type.Elem)
 	switch {
 	case n > 0 && (has <= 0 || elem == nil):
-		d.Lack = lackLevel
+		d.Lack = LackLevel
 		return
 	case n > uint64(p.r.Env.elemLimit):
 		d.Lack = fmt.Sprintf("it has %d elements, of which %d were recorded", n, p.r.Env.elemLimit)
@@ -195,6 +211,7 @@ func (p *Printer) row(d *Datum, n uint64, has int) {
 	for range min(n, uint64(p.r.Env.elemLimit)) {
 		d.Parts = append(d.Parts, p.datum(elem, has-1, false, false))
 		if p.cut {
+			d.Lack = LackRoom
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 // Recordings makes the recordings in testdata/recordings anew: of examples/parser, workers, convoy
-// and books, and of the shop and the stock of examples/protocol/services, or of those that it is
-// given: services are both. No path of the machine on which it runs is in them.
+// and books, of internal/view/export/testdata/kinds, and of the shop and the stock of
+// examples/protocol/services, or of those that it is given: services are both. No path of the
+// machine on which it runs is in them.
 //
 // Usage, from the repository of ftrace-wrap:
 //
@@ -55,20 +56,21 @@ func run(wrap string, names []string) error {
 		return err
 	}
 	for _, one := range []struct {
-		name, rules string
-		goroutines  int      // that the recording has
-		files       []string // of processors
+		name, in, rules string
+		goroutines      int      // that the recording has
+		files           []string // of processors
 	}{
-		{"parser", "1", 1, []string{"calls_0"}},
-		{"workers", "1", 4, []string{"calls_0", "calls_1"}},
-		{"convoy", "main.*;wait/*", 6, []string{"calls_0", "calls_1"}},
-		{"books", "main.(*shelf).*;stage/*;statement/*;wait/sleep", 2, []string{"calls_0"}},
+		{"parser", "examples", "1", 1, []string{"calls_0"}},
+		{"workers", "examples", "1", 4, []string{"calls_0", "calls_1"}},
+		{"convoy", "examples", "main.*;wait/*", 6, []string{"calls_0", "calls_1"}},
+		{"books", "examples", "main.(*shelf).*;stage/*;statement/*;wait/sleep", 2, []string{"calls_0"}},
+		{"kinds", "internal/view/export/testdata", "main.*=changes;main.shallow=args;main.fields=args,capture=o.Next.ID+o.Customer.Region", 1, []string{"calls_0"}},
 	} {
 		if len(names) > 0 && !slices.Contains(names, one.name) {
 			continue
 		}
 		exe := filepath.Join(dir, one.name)
-		if err := build("-trimpath", "-toolexec="+wrap, "-o", exe, module+"/examples/"+one.name); err != nil {
+		if err := build("-trimpath", "-toolexec="+wrap, "-o", exe, module+"/"+one.in+"/"+one.name); err != nil {
 			return err
 		}
 		made := filepath.Join(dir, "recording")

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"os"
 	"runtime"
 
@@ -17,10 +18,30 @@ var arrowFormat = tableFormat{".arrow", beginArrow}
 // in a group of rows.
 var arrowKinds = map[kind]arrow.DataType{
 	number:   arrow.PrimitiveTypes.Int64,
+	unsigned: arrow.PrimitiveTypes.Uint64,
+	floating: arrow.PrimitiveTypes.Float64,
 	moment:   arrow.FixedWidthTypes.Timestamp_us,
 	flag:     arrow.FixedWidthTypes.Boolean,
 	name:     arrow.BinaryTypes.String,
 	sentence: arrow.BinaryTypes.LargeString,
+	octets:   arrow.BinaryTypes.LargeBinary,
+}
+
+// arrowFields returns what columns are.
+func arrowFields(columns []column) (fields []arrow.Field) {
+	for _, c := range columns {
+		var t arrow.DataType
+		switch k := c.kind &^ maybe; k {
+		case structure:
+			t = arrow.StructOf(arrowFields(c.fields)...)
+		case list:
+			t = arrow.ListOfField(arrowFields(c.fields)[0])
+		default:
+			t = arrowKinds[k]
+		}
+		fields = append(fields, arrow.Field{Name: c.name, Type: t, Nullable: c.kind&maybe != 0})
+	}
+	return fields
 }
 
 type arrowFile struct {
@@ -29,12 +50,8 @@ type arrowFile struct {
 }
 
 func beginArrow(f *os.File, columns []column, said map[string]string) (tableFile, error) {
-	var fields []arrow.Field
-	for _, c := range columns {
-		fields = append(fields, arrow.Field{Name: c.name, Type: arrowKinds[c.kind&^maybe], Nullable: c.kind&maybe != 0})
-	}
 	facts := arrow.MetadataFrom(said)
-	schema := arrow.NewSchema(fields, &facts)
+	schema := arrow.NewSchema(arrowFields(columns), &facts)
 	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema), ipc.WithZstd(), ipc.WithCompressConcurrency(runtime.GOMAXPROCS(0)))
 	return arrowFile{schema, w}, err
 }
@@ -52,31 +69,75 @@ type arrowGroup struct {
 }
 
 func (to *arrowGroup) encode(g *group) error {
-	for i, c := range g.columns {
-		column := to.builder.Field(i)
+	width := g.width()
+	nested := g.taker().take(0, g.rows())
+	for i := range g.columns {
+		c, column := &g.columns[i], to.builder.Field(i)
 		column.Reserve(g.rows())
-		for at := i; at < len(g.cells); at += len(g.columns) {
-			cell := g.cells[at]
-			if c.kind&maybe != 0 && cell == none {
-				column.AppendNull()
-				continue
+		if c.kind.nested() {
+			for row := range nested[i-width] {
+				appendNested(column, c, &nested[i-width][row])
 			}
-			switch column := column.(type) {
-			case *array.Int64Builder:
-				column.Append(cell)
-			case *array.TimestampBuilder:
-				column.Append(arrow.Timestamp(cell))
-			case *array.BooleanBuilder:
-				column.Append(cell != 0)
-			case *array.StringBuilder:
-				column.BinaryBuilder.Append(g.text(cell))
-			case *array.LargeStringBuilder:
-				column.BinaryBuilder.Append(g.text(cell))
+			continue
+		}
+		for at := i; at < len(g.cells); at += width {
+			switch cell := g.cells[at]; c.kind &^ maybe {
+			case name, sentence:
+				appendArrow(column, nestedValue{there: c.kind&maybe == 0 || cell != none, text: g.text(cell)})
+			default:
+				appendArrow(column, nestedValue{there: c.kind&maybe == 0 || cell != none, number: cell})
 			}
 		}
 	}
 	to.encoded = to.builder.NewRecordBatch()
 	return nil
+}
+
+// appendNested appends a value of the column c.
+func appendNested(to array.Builder, c *column, v *nestedValue) {
+	switch to := to.(type) {
+	case *array.StructBuilder:
+		to.Append(v.there)
+		if !v.there {
+			return // and none of the fields is, Append has seen to that
+		}
+		for i := range c.fields {
+			appendNested(to.FieldBuilder(i), &c.fields[i], v.part(i))
+		}
+	case *array.ListBuilder:
+		to.Append(v.there)
+		for i := range v.parts {
+			appendNested(to.ValueBuilder(), &c.fields[0], &v.parts[i])
+		}
+	default:
+		appendArrow(to, *v)
+	}
+}
+
+// appendArrow appends a value that has no parts.
+func appendArrow(to array.Builder, v nestedValue) {
+	if !v.there {
+		to.AppendNull()
+		return
+	}
+	switch to := to.(type) {
+	case *array.Int64Builder:
+		to.Append(v.number)
+	case *array.Uint64Builder:
+		to.Append(uint64(v.number))
+	case *array.Float64Builder:
+		to.Append(math.Float64frombits(uint64(v.number)))
+	case *array.TimestampBuilder:
+		to.Append(arrow.Timestamp(v.number))
+	case *array.BooleanBuilder:
+		to.Append(v.number != 0)
+	case *array.StringBuilder:
+		to.BinaryBuilder.Append(v.text)
+	case *array.LargeStringBuilder:
+		to.BinaryBuilder.Append(v.text)
+	case *array.BinaryBuilder:
+		to.Append(v.text)
+	}
 }
 
 func (to *arrowGroup) write() error {

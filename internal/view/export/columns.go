@@ -11,25 +11,34 @@ import (
 
 // A column is one of a table, of values of a kind.
 type column struct {
-	name string
-	kind kind
+	name   string
+	kind   kind
+	fields []column // of a structure; of a list the elements
 }
 
 // A kind is that of a column's values. With maybe there may be none in a row.
 type kind uint8
 
 const (
-	number   kind = 1 + iota // 64 bits, with a sign
-	moment                   // µs since 1970, a time of day in UTC
-	flag                     // true or false
-	name                     // text: there are few, each of them often
-	sentence                 // text
+	number    kind = 1 + iota // 64 bits, with a sign
+	unsigned                  // 64 bits
+	floating                  // a floating-point number: the bits of a float64
+	moment                    // µs since 1970, a time of day in UTC
+	flag                      // true or false
+	name                      // text: there are few, each of them often
+	sentence                  // text
+	octets                    // bytes
+	structure                 // fields
+	list                      // of values of one type
 
-	maybe         kind = 8
+	maybe         kind = 16
 	maybeNumber        = maybe | number
 	maybeName          = maybe | name
 	maybeSentence      = maybe | sentence
 )
+
+// nested reports whether values consist of others. Their cells are made when they are encoded.
+func (k kind) nested() bool { return k&^maybe >= structure }
 
 // A tableFormat is a format of tables.
 type tableFormat struct {
@@ -62,10 +71,10 @@ type table struct {
 	columns []column
 	names   *names
 	filling *group
-	made    int         // groups
-	idle    chan *group // that can be filled again
-	written chan error  // gets what became of the group before the one that is filled
-	failed  atomic.Bool
+	made    int          // groups
+	idle    chan *group  // that can be filled again
+	written chan error   // gets what became of the group before the one that is filled
+	failed  *atomic.Bool // set if any table could not be written
 }
 
 // names are texts that many rows have. A cell says which.
@@ -84,7 +93,8 @@ type group struct {
 	columns []column
 	cells   []int64
 	texts   [][]byte
-	names   [][]byte // set when all rows are there
+	names   [][]byte   // set when all rows are there
+	values  *rawValues // of nested columns, which follow the others; nil: there are none
 }
 
 const (
@@ -93,12 +103,13 @@ const (
 )
 
 // newTable makes a file, whose name gets the format's suffix. said are facts about the table.
-func newTable(format tableFormat, file string, columns []column, names *names, said map[string]string) (*table, error) {
+// failed is set if it cannot be written.
+func newTable(format tableFormat, file string, columns []column, names *names, said map[string]string, failed *atomic.Bool) (*table, error) {
 	f, err := os.OpenFile(file+format.suffix, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	t := &table{file: f, columns: columns, names: names, idle: make(chan *group, runtime.GOMAXPROCS(0)+1), written: make(chan error, 1)}
+	t := &table{file: f, columns: columns, names: names, idle: make(chan *group, runtime.GOMAXPROCS(0)+1), written: make(chan error, 1), failed: failed}
 	if t.to, err = format.begin(f, columns, said); err != nil {
 		return nil, cmp.Or(err, f.Close())
 	}
@@ -174,12 +185,24 @@ func (t *table) group() *group {
 	return <-t.idle
 }
 
-// encode has a goroutine encode the rows that were added, and write them after those before.
+// encode has a goroutine encode the rows that were added, and write them after those before. The
+// group can be filled again then.
 func (t *table) encode() {
-	g, before := t.filling, t.written
+	g := t.filling
+	t.filling = nil
+	t.write(g, func() {
+		clear(g.texts)
+		g.cells, g.texts = g.cells[:0], g.texts[:0]
+		t.idle <- g
+	})
+}
+
+// write has a goroutine encode a group of rows, write it after those before, and then call done.
+func (t *table) write(g *group, done func()) {
+	before := t.written
 	written := make(chan error, 1)
 	g.names = t.names.list
-	t.filling, t.written = nil, written
+	t.written = written
 	go func() {
 		err := g.to.encode(g)
 		if failed := <-before; failed != nil {
@@ -191,15 +214,22 @@ func (t *table) encode() {
 		if err != nil {
 			t.failed.Store(true)
 		}
-		clear(g.texts)
-		g.cells, g.texts = g.cells[:0], g.texts[:0]
-		t.idle <- g
+		done()
 		written <- err
 	}()
 }
 
 // rows returns how many rows there are.
-func (g *group) rows() int { return len(g.cells) / len(g.columns) }
+func (g *group) rows() int { return len(g.cells) / g.width() }
+
+// width returns how many cells a row has: one of each column that is not nested.
+func (g *group) width() int {
+	width := len(g.columns)
+	for width > 0 && g.columns[width-1].kind.nested() {
+		width--
+	}
+	return width
+}
 
 // text returns the text of a cell.
 func (g *group) text(cell int64) []byte {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"math"
 	"os"
 	"slices"
 
@@ -16,9 +17,12 @@ var parquetFormat = tableFormat{".parquet", beginParquet}
 var parquetKinds = map[kind]parquet.Node{
 	number:   parquet.Encoded(parquet.Int(64), &parquet.DeltaBinaryPacked),
 	moment:   parquet.Encoded(parquet.Timestamp(parquet.Microsecond), &parquet.DeltaBinaryPacked),
+	unsigned: parquet.Uint(64),
+	floating: parquet.Leaf(parquet.DoubleType),
 	flag:     parquet.Leaf(parquet.BooleanType),
 	name:     parquet.Encoded(parquet.String(), &parquet.RLEDictionary),
 	sentence: parquet.String(),
+	octets:   parquet.Leaf(parquet.ByteArrayType),
 }
 
 // row is a group of columns that stay in their order.
@@ -33,7 +37,15 @@ func (r row) Fields() []parquet.Field { return r.fields }
 func rowOf(columns []column) row {
 	group := parquet.Group{}
 	for _, c := range columns {
-		node := parquetKinds[c.kind&^maybe]
+		var node parquet.Node
+		switch k := c.kind &^ maybe; k {
+		case structure:
+			node = rowOf(c.fields)
+		case list:
+			node = parquet.List(rowOf(c.fields).fields[0])
+		default:
+			node = parquetKinds[k]
+		}
 		if c.kind&maybe != 0 {
 			node = parquet.Optional(node)
 		}
@@ -70,11 +82,29 @@ type parquetGroup struct {
 func (to parquetGroup) encode(g *group) error {
 	const fewRows = 1024
 	var few [fewRows]parquet.Value
-	width := len(g.columns)
-	columns := to.ColumnWriters()
+	width := g.width()
+	writers, taker, from := to.ColumnWriters(), g.taker(), 0
 	for rows := range slices.Chunk(g.cells, fewRows*width) {
-		for i, column := range columns {
-			kind := g.columns[i].kind
+		nested := taker.take(from, len(rows)/width)
+		from += len(rows) / width
+		leaf := 0
+		for i := range g.columns {
+			c := &g.columns[i]
+			if c.kind.nested() {
+				leaves := parquetLeaves{first: leaf, values: make([][]parquet.Value, c.leaves())}
+				for row := range nested[i-width] {
+					leaves.at = 0
+					leaves.add(c, &nested[i-width][row], 0, 0, 0)
+				}
+				for _, values := range leaves.values {
+					if _, err := writers[leaf].WriteRowValues(values); err != nil {
+						return err
+					}
+					leaf++
+				}
+				continue
+			}
+			kind := c.kind
 			values := few[:0]
 			for at := i; at < len(rows); at += width {
 				var v parquet.Value
@@ -92,16 +122,88 @@ func (to parquetGroup) encode(g *group) error {
 					v = parquet.ByteArrayValue(g.text(cell))
 				}
 				if kind&maybe != 0 {
-					v = v.Level(0, 1, i) // there is one
+					v = v.Level(0, 1, leaf) // there is one
 				}
 				values = append(values, v)
 			}
-			if _, err := column.WriteRowValues(values); err != nil {
+			if _, err := writers[leaf].WriteRowValues(values); err != nil {
 				return err
 			}
+			leaf++
 		}
 	}
 	return to.Flush()
+}
+
+// parquetNumber returns a value that is no text.
+func parquetNumber(k kind, cell int64) parquet.Value {
+	switch k {
+	case flag:
+		return parquet.BooleanValue(cell != 0)
+	case floating:
+		return parquet.DoubleValue(math.Float64frombits(uint64(cell)))
+	}
+	return parquet.Int64Value(cell)
+}
+
+// parquetLeaves are the values of the columns that a nested column consists of.
+type parquetLeaves struct {
+	first  int // number of the first among the leaves of the table
+	at     int // the next one
+	values [][]parquet.Value
+}
+
+// add adds a value of the nested column c. repeated says at which list a new element begins, lists
+// how many lists are around it, and defined how many of the lists and of what may be none are
+// there. https://parquet.apache.org/docs/file-format/nestedencoding
+func (to *parquetLeaves) add(c *column, v *nestedValue, repeated, lists, defined int) {
+	switch k := c.kind &^ maybe; {
+	case k == structure:
+		if v.there {
+			defined++
+		}
+		for i := range c.fields {
+			to.add(&c.fields[i], v.part(i), repeated, lists, defined)
+		}
+	case k == list && len(v.parts) > 0:
+		begin := to.at
+		for i := range v.parts {
+			to.at = begin
+			to.add(&c.fields[0], &v.parts[i], repeated, lists+1, defined+2)
+			repeated = lists + 1
+		}
+	case k == list:
+		if v.there {
+			defined++
+		}
+		to.add(&c.fields[0], &nestedValue{}, repeated, lists+1, defined)
+	default:
+		var leaf parquet.Value
+		switch {
+		case !v.there:
+		case k >= name && k <= octets:
+			leaf = parquet.ByteArrayValue(v.text)
+		default:
+			leaf = parquetNumber(k, v.number)
+		}
+		if v.there {
+			defined++
+		}
+		to.values[to.at] = append(to.values[to.at], leaf.Level(repeated, defined, to.first+to.at))
+		to.at++
+	}
+}
+
+// leaves returns how many columns without fields a column consists of.
+func (c *column) leaves() int {
+	if !c.kind.nested() {
+		return 1
+	}
+	n := 0
+	for i := range c.fields {
+		n += c.fields[i].leaves()
+	}
+	return n
 }
 
 func (to parquetGroup) write() error {

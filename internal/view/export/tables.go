@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -22,32 +23,32 @@ import (
 // began. docs/columns.md says what the columns are.
 var (
 	callColumns = []column{
-		{"time", moment}, {"function", name}, {"package", name}, {"goroutine", number}, {"call", number}, {"depth", number},
-		{"begin", maybeNumber}, {"end", maybeNumber}, {"duration", maybeNumber}, {"self", maybeNumber}, {"ended", maybeName},
-		{"caller", maybeName}, {"caller_call", maybeNumber},
-		{"params", maybeSentence}, {"after", maybeSentence}, {"results", maybeSentence},
-		{"error", maybeSentence}, {"panic", maybeSentence}, {"recovered", maybeSentence}, {"mock", flag}, {"note", maybeSentence},
+		{name: "time", kind: moment}, {name: "function", kind: name}, {name: "package", kind: name}, {name: "goroutine", kind: number}, {name: "call", kind: number}, {name: "depth", kind: number},
+		{name: "begin", kind: maybeNumber}, {name: "end", kind: maybeNumber}, {name: "duration", kind: maybeNumber}, {name: "self", kind: maybeNumber}, {name: "ended", kind: maybeName},
+		{name: "caller", kind: maybeName}, {name: "caller_call", kind: maybeNumber},
+		{name: "params", kind: maybeSentence}, {name: "after", kind: maybeSentence}, {name: "results", kind: maybeSentence},
+		{name: "error", kind: maybeSentence}, {name: "panic", kind: maybeSentence}, {name: "recovered", kind: maybeSentence}, {name: "mock", kind: flag}, {name: "note", kind: maybeSentence},
 	}
 	waitColumns = []column{
-		{"time", moment}, {"wait", name}, {"goroutine", number}, {"number", maybeNumber},
-		{"begin", number}, {"end", maybeNumber}, {"duration", number}, {"runnable", maybeNumber},
-		{"object", maybeName}, {"operation", maybeName}, {"bytes", maybeNumber},
-		{"function", maybeName}, {"call", maybeNumber}, {"stopped_in", maybeName}, {"file", maybeName}, {"line", maybeNumber},
-		{"by_goroutine", maybeNumber}, {"by_function", maybeName}, {"by_call", maybeNumber},
+		{name: "time", kind: moment}, {name: "wait", kind: name}, {name: "goroutine", kind: number}, {name: "number", kind: maybeNumber},
+		{name: "begin", kind: number}, {name: "end", kind: maybeNumber}, {name: "duration", kind: number}, {name: "runnable", kind: maybeNumber},
+		{name: "object", kind: maybeName}, {name: "operation", kind: maybeName}, {name: "bytes", kind: maybeNumber},
+		{name: "function", kind: maybeName}, {name: "call", kind: maybeNumber}, {name: "stopped_in", kind: maybeName}, {name: "file", kind: maybeName}, {name: "line", kind: maybeNumber},
+		{name: "by_goroutine", kind: maybeNumber}, {name: "by_function", kind: maybeName}, {name: "by_call", kind: maybeNumber},
 	}
 	lineColumns = []column{
-		{"time", moment}, {"at", number}, {"goroutine", number}, {"function", maybeName}, {"call", maybeNumber}, {"level", maybeNumber}, {"text", sentence},
+		{name: "time", kind: moment}, {name: "at", kind: number}, {name: "goroutine", kind: number}, {name: "function", kind: maybeName}, {name: "call", kind: maybeNumber}, {name: "level", kind: maybeNumber}, {name: "text", kind: sentence},
 	}
 	probeColumns = []column{
-		{"time", moment}, {"at", number}, {"goroutine", number}, {"function", maybeName}, {"call", maybeNumber}, {"probe", name}, {"number", number}, {"args", maybeSentence},
+		{name: "time", kind: moment}, {name: "at", kind: number}, {name: "goroutine", kind: number}, {name: "function", kind: maybeName}, {name: "call", kind: maybeNumber}, {name: "probe", kind: name}, {name: "number", kind: number}, {name: "args", kind: maybeSentence},
 	}
 	goroutineColumns = []column{
-		{"goroutine", number}, {"function", maybeName}, {"parent", maybeNumber}, {"creator", maybeName}, {"creator_call", maybeNumber},
-		{"begin", number}, {"end", number}, {"calls", number}, {"waits", number}, {"waiting", number}, {"runnable", number},
+		{name: "goroutine", kind: number}, {name: "function", kind: maybeName}, {name: "parent", kind: maybeNumber}, {name: "creator", kind: maybeName}, {name: "creator_call", kind: maybeNumber},
+		{name: "begin", kind: number}, {name: "end", kind: number}, {name: "calls", kind: number}, {name: "waits", kind: number}, {name: "waiting", kind: number}, {name: "runnable", kind: number},
 	}
 	functionColumns = []column{
-		{"function", name}, {"package", name}, {"import_path", name}, {"file", name}, {"line", number},
-		{"calls", number}, {"left_out", number}, {"uncounted", flag},
+		{name: "function", kind: name}, {name: "package", kind: name}, {name: "import_path", kind: name}, {name: "file", kind: name}, {name: "line", kind: number},
+		{name: "calls", kind: number}, {name: "left_out", kind: number}, {name: "uncounted", kind: flag}, {name: "values_file", kind: maybeSentence},
 	}
 )
 
@@ -64,6 +65,9 @@ type columnar struct {
 	said                        map[string]string
 	all                         []*table
 	calls, waits, lines, probes *table
+	values                      *values
+	failed                      atomic.Bool // a table could not be written
+	failure                     error       // why one was not begun
 
 	names      names
 	endings    map[recording.Kind]int64 // names of how calls end
@@ -99,6 +103,7 @@ type callValues struct {
 	function                 uint32
 	number                   uint64
 	params, after, recovered []byte
+	raw                      *rawEvents // nil: there are no values
 }
 
 // exportTables returns what writes a directory of tables in a format.
@@ -119,6 +124,7 @@ func writeTables(from walk.Source, dir string, format tableFormat) error {
 	began := x.clock.Wall(first.Ticks)
 	x.start = began.UnixNano() - x.since(first.Ticks)
 	x.said = map[string]string{"executable": r.Env.Executable, "pid": strconv.Itoa(r.Env.PID), "began": began.UTC().Format(time.RFC3339Nano)}
+	x.values = newValues(x)
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
 	}
@@ -127,8 +133,9 @@ func writeTables(from walk.Source, dir string, format tableFormat) error {
 		x.open(&x.calls, "calls", callColumns), x.open(&x.waits, "waits", waitColumns),
 		x.open(&x.lines, "lines", lineColumns), x.open(&x.probes, "probes", probeColumns))
 	if err == nil {
-		err = w.Run(x.fits)
+		err = cmp.Or(w.Run(x.fits), x.failure)
 	}
+	err = cmp.Or(x.values.close(), err)
 	if err == nil {
 		err = x.sumUp()
 	}
@@ -140,16 +147,14 @@ func writeTables(from walk.Source, dir string, format tableFormat) error {
 
 // open begins a table.
 func (x *columnar) open(to **table, name string, columns []column) (err error) {
-	if *to, err = newTable(x.format, filepath.Join(x.dir, name), columns, &x.names, x.said); err == nil {
+	if *to, err = newTable(x.format, filepath.Join(x.dir, name), columns, &x.names, x.said, &x.failed); err == nil {
 		x.all = append(x.all, *to)
 	}
 	return err
 }
 
 // fits reports whether all was written so far.
-func (x *columnar) fits() bool {
-	return !x.calls.failed.Load() && !x.waits.failed.Load() && !x.lines.failed.Load() && !x.probes.failed.Load()
-}
+func (x *columnar) fits() bool { return !x.failed.Load() }
 
 // since returns ticks as a time since the recording began, in ns.
 func (x *columnar) since(ticks uint64) int64 { return int64(x.clock.Since(ticks)) }
@@ -220,8 +225,8 @@ func (v *callValues) are(c *frame) bool { return v.function == c.Function && v.n
 // detailed reports whether the values of a call are shown.
 func detailed(c *frame) bool { return c.Data.Clause.Detail >= rule.Args }
 
-// values returns the values of an event as JSON, nil if there are none.
-func (x *columnar) values(e *recording.Event, names []recording.Param) []byte {
+// json returns the values of an event as JSON, nil if there are none.
+func (x *columnar) json(e *recording.Event, names []recording.Param) []byte {
 	if e.Layout == 0 {
 		return nil
 	}
@@ -243,13 +248,17 @@ func (x *columnar) begin(st *calls, c *frame, e *recording.Event) {
 	}
 	x.function(c.Function).calls++
 	if e.Kind == recording.EntryArgs && detailed(c) {
-		st.Data.View.of(c).params = x.values(e, x.r.Function(c.Function).Params)
+		v := st.Data.View.of(c)
+		v.params = x.json(e, x.r.Function(c.Function).Params)
+		v.raw = v.raw.with(0, e)
 	}
 }
 
 func (x *columnar) after(st *calls, c *frame, e *recording.Event) {
 	if detailed(c) {
-		st.Data.View.of(c).after = x.values(e, x.r.Function(c.Function).Params)
+		v := st.Data.View.of(c)
+		v.after = x.json(e, x.r.Function(c.Function).Params)
+		v.raw = v.raw.with(1, e)
 	}
 }
 
@@ -284,7 +293,7 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 		}
 		switch f := x.r.Function(c.Function); {
 		case e.Kind == recording.ExitResults && detailed(c):
-			results = x.values(e, f.Results)
+			results, values.raw = x.json(e, f.Results), values.raw.with(2, e)
 			if x.printer.Fails(e, f) {
 				_, message := errorOf(x.printer, e, f)
 				failure = []byte(message)
@@ -305,6 +314,9 @@ func (x *columnar) end(st *calls, c *frame, e *recording.Event) {
 	t.flag(c.Mock)
 	t.textOf(c.Note)
 	t.end()
+	if values.raw != nil {
+		x.values.add(c.Function, [8]int64{x.moment(started), int64(st.Goroutine), int64(c.Number), begin, end, lasted, self, ended}, failure, values.raw)
+	}
 }
 
 // addCall adds cells for a call: its function, and its number.
@@ -364,7 +376,7 @@ func (x *columnar) more(st *calls, c *frame, e *recording.Event) {
 		t := x.probes
 		x.happened(t, st, e)
 		t.add(x.function(e.Function).full, int64(e.Call))
-		t.text(x.values(e, x.r.Function(e.Function).Params))
+		t.text(x.json(e, x.r.Function(e.Function).Params))
 		t.end()
 	}
 }
@@ -440,6 +452,7 @@ func (x *columnar) sumUp() error {
 		t.text([]byte(f.File))
 		t.add(int64(f.Line), row.calls, int64(left[f.Key].Calls))
 		t.flag(left[f.Key].More)
+		t.textOf(x.values.fileOf(f.Key))
 		t.end()
 	}
 	return nil

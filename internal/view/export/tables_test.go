@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -320,10 +321,11 @@ func TestGroups(t *testing.T) {
 
 func testGroups(t *testing.T, format tableFormat) {
 	file := filepath.Join(t.TempDir(), "t")
-	columns := []column{{"z", number}, {"name", name}, {"a", maybeNumber}, {"text", maybeSentence}, {"flag", flag}}
+	columns := []column{{name: "z", kind: number}, {name: "name", kind: name}, {name: "a", kind: maybeNumber}, {name: "text", kind: maybeSentence}, {name: "flag", kind: flag}}
 	var known names
+	var failed atomic.Bool
 	zero, one := known.add("zero"), known.add("one\xff")
-	table, err := newTable(format, file, columns, &known, map[string]string{"key": "value"})
+	table, err := newTable(format, file, columns, &known, map[string]string{"key": "value"}, &failed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +381,7 @@ func testGroups(t *testing.T, format tableFormat) {
 		}
 	}
 
-	if _, err := newTable(format, file, columns, &known, nil); err == nil {
+	if _, err := newTable(format, file, columns, &known, nil, &failed); err == nil {
 		t.Error("a table takes the place of another")
 	}
 }
