@@ -53,11 +53,11 @@ sent too: that keeps tokens out of the list of processes. In place of TRACES it 
 or METRICS for these.`,
 		UsageText: `
 	$ ftrace forward -to http://localhost:4318
-	$ ftrace forward -to grpc://localhost:4317 -min 5ms server worker
+	$ ftrace forward -to otlp://localhost -min 5ms server worker
 	$ ftrace forward -send spans,logs,metrics -to http://localhost:4318 server
 	$ ftrace forward -to https://otlp.example.com -header api-key=$KEY app.data`,
 		Flags: append([]cli.Flag{
-			&cli.StringFlag{Name: "to", Destination: &to, Usage: "send to `URL`: http or https, whose path is completed by /v1/traces, /v1/logs or /v1/metrics, or grpc, or grpcs for TLS"},
+			&cli.StringFlag{Name: "to", Destination: &to, Usage: "send to `URL`: http or https, whose path is completed by /v1/traces, /v1/logs or /v1/metrics, or grpc, or grpcs for TLS; otlp and otlps are http and https at port 4318, else grpc and grpcs"},
 			&cli.StringFlag{Name: "send", Value: "spans", Destination: &send, Usage: "send these `SIGNALS`: spans, logs, metrics, with commas between"},
 			&headerFlag{cli.StringFlag{Name: "header", Usage: "send a header `NAME=VALUE` too; may be repeated"}, header},
 			leastFlag(&f.Least),
@@ -195,6 +195,9 @@ func endpoint(to string, signal *forward.Signal) (string, error) {
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" {
 		return "", bad
+	}
+	if scheme, ok := map[string]string{"otlp": "http", "otlps": "https"}[u.Scheme]; ok { // the port says how
+		u.Scheme, byGRPC = scheme, u.Port() != "4318"
 	}
 	if secure, ok := map[string]string{"http": "grpc", "https": "grpcs"}[u.Scheme]; ok && byGRPC {
 		u.Scheme = secure
