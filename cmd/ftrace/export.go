@@ -94,9 +94,12 @@ What min= in -f would leave out for being short is exported.`,
 	})
 }
 
+// leastSpan is how long calls last that are spans, if nothing else is said.
+const leastSpan = time.Millisecond
+
 // leastFlag declares the flag that says which calls are spans of OpenTelemetry.
 func leastFlag(least *time.Duration) cli.Flag {
-	return &cli.DurationFlag{Name: "min", Value: time.Millisecond, Destination: least, Validator: func(d time.Duration) error {
+	return &cli.DurationFlag{Name: "min", Value: leastSpan, Destination: least, Validator: func(d time.Duration) error {
 		if d < 0 {
 			return fmt.Errorf("%v is less than 0", d)
 		}

@@ -191,6 +191,12 @@ func endpoint(to string, signal *forward.Signal) (string, error) {
 	if to == "" {
 		return "", command.Usagef("nobody to send to: -to names who receives %s, such as http://localhost:4318 or grpc://localhost:4317", signal.Name)
 	}
+	return addressOf(to, whose, complete, byGRPC, signal)
+}
+
+// addressOf returns the address that a signal is sent to, given the one that whose says. It may be
+// complete, and one of HTTP may be for gRPC.
+func addressOf(to, whose string, complete, byGRPC bool, signal *forward.Signal) (string, error) {
 	bad := command.Usagef("%s is no address such as http://localhost:4318 or grpc://localhost:4317", whose) // there may be a password in it
 	u, err := url.Parse(to)
 	if err != nil || u.Host == "" {

@@ -1,13 +1,20 @@
 package main
 
 import (
+	"context"
+	"fmt"
+	"net/http"
 	"os"
 	"regexp"
+	"time"
 
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/forward"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 // recordVerb runs a program and has it record.
@@ -23,7 +30,10 @@ number if a signal ended it.
 
 Recording costs at most 10% of the processor time that the program uses itself, or as
 much as -budget or FTRACE_BUDGET says. Calls of the functions that are called most are
-left out for that, and counted. Record says of which when the program has ended.`,
+left out for that, and counted. Record says of which when the program has ended.
+
+With FTRACE_OTLP=URL in the environment record sends spans meanwhile, as ftrace forward
+-to URL does. When the program has ended that may take 10 s more.`,
 		UsageText: `
 	$ ftrace record ./app -v
 	$ ftrace record -f 'main.*;net/http/...=call' -o slow.data ./app
@@ -51,8 +61,69 @@ left out for that, and counted. Record says of which when the program has ended.
 		if propagate {
 			os.Setenv("FTRACE_PROPAGATE", "on")
 		}
-		return live.Record(cmd, dir, rules, stderr)
+		sends, err := sendsMeanwhile()
+		if err != nil {
+			return 0, err
+		}
+		return live.Record(cmd, dir, rules, stderr, sends)
 	})
+}
+
+const (
+	sendingEnds  = 10 * time.Second      // for so long record sends spans once the program has ended
+	sendingLooks = 20 * time.Millisecond // so often it looks whether the program has begun to record
+)
+
+// sendsMeanwhile returns what sends spans of a recording to where FTRACE_OTLP says until the
+// program has ended and all is sent, or it takes too long; nil if the variable is not set. The
+// program does not see the variable.
+func sendsMeanwhile() (func(dir string, ended <-chan struct{}), error) {
+	const variable = "FTRACE_OTLP"
+	to := os.Getenv(variable)
+	if to == "" {
+		return nil, nil
+	}
+	os.Unsetenv(variable)
+	d := forward.Destination{Signal: forward.Spans, Header: http.Header{}, Settings: fmt.Sprintf("-min %v", leastSpan)}
+	var err error
+	if d.To, err = addressOf(to, variable, false, false, d.Signal); err != nil {
+		return nil, err
+	}
+	if err := environmentHeaders(d.Header, d.Signal); err != nil {
+		return nil, err
+	}
+	return func(dir string, ended <-chan struct{}) {
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		go func() {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ended:
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(sendingEnds):
+				stop()
+			}
+		}()
+		for !recording.Is(dir) {
+			select {
+			case <-ended:
+				if !recording.Is(dir) {
+					return
+				}
+			case <-time.After(sendingLooks):
+			}
+		}
+		r, err := recording.Open(dir)
+		if err == nil {
+			err = forward.Recordings(ctx, []walk.Source{{Recording: r}}, forward.Options{Send: []forward.Destination{d}, Least: leastSpan}, stderr, stderr)
+		}
+		if err != nil {
+			fmt.Fprintf(stderr, "ftrace: record: sending spans: %v\n", err)
+		}
+	}, nil
 }
 
 // defaultBudget is what recording may cost if nothing else is said.

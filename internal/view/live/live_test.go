@@ -103,7 +103,7 @@ func TestRecord(t *testing.T) {
 			}
 			dir := filepath.Join(t.TempDir(), c.dir)
 			var warned strings.Builder
-			status, err := Record(c.cmd, dir, "", &warned)
+			status, err := Record(c.cmd, dir, "", &warned, nil)
 			if err != nil || status != c.status || !strings.Contains(warned.String(), c.warns) || c.warns == "" && warned.Len() > 0 {
 				t.Errorf("status %d, %v, warned of %q", status, err, warned.String())
 			}
@@ -112,7 +112,7 @@ func TestRecord(t *testing.T) {
 			}
 		})
 	}
-	if status, err := Record(exec.Command(filepath.Join(t.TempDir(), "nothing")), filepath.Join(t.TempDir(), "r"), "", os.Stderr); status != 1 || err == nil {
+	if status, err := Record(exec.Command(filepath.Join(t.TempDir(), "nothing")), filepath.Join(t.TempDir(), "r"), "", os.Stderr, nil); status != 1 || err == nil {
 		t.Errorf("of no command: status %d, %v", status, err)
 	}
 }

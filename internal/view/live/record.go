@@ -18,6 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -27,8 +28,9 @@ import (
 )
 
 // Record runs a command and has it record to dir, from where a recording that is there is moved
-// away. It returns the command's exit status.
-func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err error) {
+// away. It returns the command's exit status. If there is something to do meanwhile, that is called
+// with the directory and what is closed when the command has ended, and Record waits for it.
+func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer, meanwhile func(dir string, ended <-chan struct{})) (status int, err error) {
 	full, err := filepath.Abs(dir)
 	if err != nil {
 		return 1, err
@@ -45,7 +47,14 @@ func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer) (status int, err e
 	if err != nil {
 		return 1, err
 	}
+	ended := make(chan struct{})
+	var others sync.WaitGroup
+	if meanwhile != nil {
+		others.Go(func() { meanwhile(full, ended) })
+	}
 	status = p.Wait()
+	close(ended)
+	others.Wait()
 	if !recording.Is(full) {
 		fmt.Fprintf(warn, "ftrace: record: %v\n", ErrNothing(program))
 		return status, nil
