@@ -52,7 +52,11 @@ type arrowFile struct {
 func beginArrow(f *os.File, columns []column, said map[string]string) (tableFile, error) {
 	facts := arrow.MetadataFrom(said)
 	schema := arrow.NewSchema(arrowFields(columns), &facts)
-	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema), ipc.WithZstd(), ipc.WithCompressConcurrency(runtime.GOMAXPROCS(0)))
+	compressors := runtime.GOMAXPROCS(0)
+	if columns[len(columns)-1].kind.nested() { // there are many such files, and each keeps its compressors
+		compressors = 1
+	}
+	w, err := ipc.NewFileWriter(f, ipc.WithSchema(schema), ipc.WithZstd(), ipc.WithCompressConcurrency(compressors))
 	return arrowFile{schema, w}, err
 }
 
