@@ -13,6 +13,7 @@ package runtime
 
 import (
 	"internal/runtime/atomic"
+	"internal/runtime/sys"
 	"unsafe"
 )
 
@@ -198,7 +199,8 @@ func (t *ftraceG) keepSpan(frame *ftraceFrame, text string, trace []any) (number
 	}
 	number = uint64(atomic.Xadd64(&h.Spans.Used, 1))
 	s := ftraceSpanAt(number)
-	atomic.Store64(&s.Number, 0)
+	sys.Prefetch(uintptr(unsafe.Pointer(ftraceSpanAt(number + 1)))) // no cache has it
+	ftraceStore64(&s.Number, 0)
 	s.Key, s.Flags, s.Goroutine, s.Start, s.End = frame.Key, frame.fn.ptr().spanClass(), t.goroutine, frame.Place.Ticks, 0
 	if frame.Flags&ftrace_format_FrameNotTimed != 0 {
 		s.Start = 0
@@ -211,7 +213,7 @@ func (t *ftraceG) keepSpan(frame *ftraceFrame, text string, trace []any) (number
 	for i := range trace {
 		s.Trace += uint16(copy(s.Bytes[s.Text+s.Trace:], *(*string)(efaceOf(&trace[i]).data)))
 	}
-	atomic.Store64(&s.Number, number)
+	ftraceStore64(&s.Number, number)
 	return number
 }
 
