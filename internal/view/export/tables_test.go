@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -77,27 +78,13 @@ type (
 func rows[R any](t *testing.T, dir, table string) (list []R) {
 	t.Helper()
 	file := filepath.Join(dir, table)
-	f, err := os.Open(file + ".arrow")
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(file + ".arrow"); errors.Is(err, fs.ErrNotExist) {
 		if list, err = parquet.ReadFile[R](file + ".parquet"); err != nil {
 			t.Fatal(err)
 		}
 		return list
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := ipc.NewFileReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for i := range r.NumRecords() {
-		batch, err := r.RecordBatchAt(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for batch := range arrowBatches(t, file+".arrow") {
 		n := len(list)
 		list = append(list, make([]R, batch.NumRows())...)
 		for _, field := range reflect.VisibleFields(reflect.TypeFor[R]()) {
@@ -121,9 +108,35 @@ func rows[R any](t *testing.T, dir, table string) (list []R) {
 				cell.Set(reflect.ValueOf(arrowCell(t, column, row)).Convert(cell.Type()))
 			}
 		}
-		batch.Release()
 	}
 	return list
+}
+
+// arrowBatches reads a table in Arrow's format.
+func arrowBatches(t *testing.T, name string) iter.Seq[arrow.RecordBatch] {
+	return func(yield func(arrow.RecordBatch) bool) {
+		t.Helper()
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := ipc.NewFileReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		for i := range r.NumRecords() {
+			batch, err := r.RecordBatchAt(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !yield(batch) {
+				return
+			}
+			batch.Release()
+		}
+	}
 }
 
 // arrowCell returns a cell of a column.

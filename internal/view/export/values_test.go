@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -119,21 +117,7 @@ func unmarshal(t *testing.T, text any, to any) {
 // arrowRows reads a table.
 func arrowRows(t *testing.T, name string) (rows []map[string]any) {
 	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	r, err := ipc.NewFileReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for i := range r.NumRecords() {
-		batch, err := r.RecordBatchAt(i)
-		if err != nil {
-			t.Fatal(err)
-		}
+	for batch := range arrowBatches(t, name) {
 		for row := range int(batch.NumRows()) {
 			cells := map[string]any{}
 			for i, column := range batch.Columns() {
@@ -141,7 +125,6 @@ func arrowRows(t *testing.T, name string) (rows []map[string]any) {
 			}
 			rows = append(rows, cells)
 		}
-		batch.Release()
 	}
 	return rows
 }
