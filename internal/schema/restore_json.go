@@ -1,7 +1,7 @@
 package schema
 
-// SQLite's functions of JSON are used, which know JSON from text when one is an argument of
-// another. What the outermost one returns is written as MySQL does, and is text.
+// JSON is made by SQLite's functions, which tell JSON from text when one is an argument of another.
+// The result of the outermost call is text, written as MySQL writes it.
 
 // documents are functions that return JSON, and SQLite's names of them.
 var documents = map[string]string{"JSON_OBJECT": "json_object", "JSON_ARRAY": "json_array", "JSON_SET": "json_set", "JSON_INSERT": "json_insert", "JSON_REPLACE": "json_replace", "JSON_REMOVE": "json_remove",

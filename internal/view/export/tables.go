@@ -200,7 +200,8 @@ func (x *columnar) goroutine(st *calls, number, ticks uint64) *goroutineRow {
 	return g
 }
 
-// of returns the values noted so far of c, the innermost call under way. The caller adds to them.
+// of returns what was noted so far of the values of c, the innermost call under way. The caller may
+// add to it.
 func (g *goroutine) of(c *frame) *callValues {
 	n := len(g.values)
 	if n == 0 || !g.values[n-1].are(c) {
@@ -210,7 +211,7 @@ func (g *goroutine) of(c *frame) *callValues {
 	return &g.values[n-1]
 }
 
-// take removes the values noted of c, the innermost call under way, and returns them.
+// take removes what was noted of the values of c, the innermost call under way, and returns it.
 func (g *goroutine) take(c *frame) (v callValues) {
 	if n := len(g.values); n > 0 && g.values[n-1].are(c) {
 		v, g.values[n-1] = g.values[n-1], v
