@@ -107,10 +107,10 @@ func sendsMeanwhile() (func(dir string, ended <-chan struct{}), error) {
 				stop()
 			}
 		}()
-		for !recording.Is(dir) {
+		for !recording.Begun(dir) {
 			select {
 			case <-ended:
-				if !recording.Is(dir) {
+				if !recording.Begun(dir) {
 					return
 				}
 			case <-time.After(sendingLooks):

@@ -101,6 +101,13 @@ func Is(dir string) bool {
 	return err == nil
 }
 
+// Begun reports whether a directory holds a recording that can be opened. A program makes the file
+// of the metadata first, and then writes all that Open needs of it at once.
+func Begun(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, "metadata"))
+	return err == nil && info.Size() > 0
+}
+
 // Open opens the recording in a directory. It fails if there is none, or if it has another version
 // or byte order. It does not fail because of damage.
 func Open(dir string) (*Recording, error) {
@@ -148,7 +155,7 @@ func (r *Recording) Children() ([]string, error) {
 	var dirs []string
 	for _, e := range entries {
 		dir := filepath.Join(r.Dir, e.Name())
-		if _, err := os.Stat(filepath.Join(dir, "metadata")); e.IsDir() && err == nil {
+		if e.IsDir() && Begun(dir) {
 			dirs = append(dirs, dir)
 		}
 	}

@@ -423,6 +423,32 @@ func TestSkip(t *testing.T) {
 	}
 }
 
+// A program that only begins to record has made the file of the metadata, and not yet written it.
+func TestBegun(t *testing.T) {
+	dir := copyOf(t, "parser")
+	child := filepath.Join(dir, "child")
+	if err := os.Mkdir(child, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if Is(child) || Begun(child) {
+		t.Error("an empty directory is a recording")
+	}
+	if err := os.WriteFile(filepath.Join(child, "metadata"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	children, err := r.Children()
+	if !Is(child) || Begun(child) || len(children) != 0 || err != nil {
+		t.Errorf("with empty metadata: Is %v, Begun %v, children %v, %v", Is(child), Begun(child), children, err)
+	}
+	if !Begun(dir) {
+		t.Error("a whole recording has not begun")
+	}
+}
+
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
 		{"ftrace_format = 1", "ftrace_format = 3", "the recording has format 3, and this ftrace reads formats up to 2"},

@@ -86,7 +86,7 @@ func Tail(dir string, done <-chan struct{}, nothing error, v View, room Room, wa
 	var r *recording.Recording
 	for r == nil {
 		if poll(); ended {
-			if !recording.Is(dir) {
+			if !recording.Begun(dir) {
 				return nothing
 			}
 		}

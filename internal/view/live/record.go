@@ -55,7 +55,7 @@ func Record(cmd *exec.Cmd, dir, rules string, warn io.Writer, meanwhile func(dir
 	status = p.Wait()
 	close(ended)
 	others.Wait()
-	if !recording.Is(full) {
+	if !recording.Begun(full) {
 		fmt.Fprintf(warn, "ftrace: record: %v\n", ErrNothing(program))
 		return status, nil
 	}

@@ -61,7 +61,7 @@ func Begin(name string, o AttachOptions, warn io.Writer) (*Session, error) {
 	if s.Rules, err = o.begin(p, to.Inside, warn); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	for !recording.Is(s.Dir) {
+	for !recording.Begun(s.Dir) {
 		if !p.Alive() {
 			return nil, errors.Join(s.nothing(), s.Close())
 		}
