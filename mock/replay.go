@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/kept"
 )
 
@@ -103,7 +104,7 @@ func Never(t testing.TB, pattern string, opts ...Option) *Interception {
 	r := &replay{t: t}
 	mine := func(d *double) error { d.replay = r; return nil }
 	return Intercept(t, pattern, func(c *Intercepted) {
-		message := fmt.Sprintf("mock: no call of %s was recorded%s", brief(shown(c.Function)), caller())
+		message := fmt.Sprintf("mock: no call of %s was recorded%s", funcname.Short(shown(c.Function)), caller())
 		if r.lenient {
 			t.Log(message)
 			return
@@ -262,15 +263,12 @@ func (r *replay) find(calls reflect.Value, args []reflect.Value) (same []int, me
 	if len(same) > 0 {
 		return same, ""
 	}
-	message = fmt.Sprintf("mock: no such call of %s was recorded%s", brief(r.name), caller())
+	message = fmt.Sprintf("mock: no such call of %s was recorded%s", funcname.Short(r.name), caller())
 	if nearest != nil {
 		message += fmt.Sprintf("\nof the %d that were, the nearest differs in\n\t%s", calls.Len(), strings.Join(nearest, "\n\t"))
 	}
 	return nil, message
 }
-
-// brief returns a function's name without the directories of its package.
-func brief(name string) string { return name[strings.LastIndexByte(name, '/')+1:] }
 
 // caller returns who calls the function that was replaced, for a message.
 func caller() string {
@@ -285,7 +283,7 @@ func caller() string {
 			return ""
 		case ours, strings.HasPrefix(f.File, "ftrace-wrap/"): // what the wrapper adds to packages
 		case replaced:
-			return fmt.Sprintf(", which %s makes at %s:%d", brief(shown(f.Function)), filepath.Base(f.File), f.Line)
+			return fmt.Sprintf(", which %s makes at %s:%d", funcname.Short(shown(f.Function)), filepath.Base(f.File), f.Line)
 		default:
 			replaced = true
 		}

@@ -71,7 +71,7 @@ const (
 	probePackage    = "github.com/ftrace-wrap/ftrace-wrap/probe"
 	rulePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/rule"
 	protocolPackage = "github.com/ftrace-wrap/ftrace-wrap/protocol"
-	namePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/funcname" // mockPackage and levelPackage import it
+	namePackage     = "github.com/ftrace-wrap/ftrace-wrap/internal/funcname" // mockPackage, sqlDoublePackage and levelPackage import it
 
 	// By these a program records calls for doubles.
 	doublesPackage = mockPackage + "/doubles"

@@ -33,6 +33,7 @@ type types struct {
 	variables map[uint64]dwarf.Offset // by address, that of the type
 	named     map[string]dwarf.Offset // types by name
 	functions map[string]dwarf.Offset
+	packages  map[string]string // the names of packages that have functions, by path
 	statics   []static
 	end       uint64 // of package variables
 }
@@ -281,7 +282,7 @@ func (t *types) local(function, elem string) (name string) {
 	}
 	for found, typ := range t.locals(function) {
 		d, ok := typ.(*dwarf.TypedefType)
-		if !ok || !isChan(d.Name) || !sameType(d.Name[strings.Index(d.Name, "chan")+4:], elem) {
+		if !ok || !isChan(d.Name) || !t.sameType(d.Name[strings.Index(d.Name, "chan")+4:], elem) {
 			continue
 		}
 		if name != "" && name != found {
@@ -345,14 +346,25 @@ func (t *types) eachLocal(function string, yield func(string, dwarf.Type) bool) 
 
 // sameType reports whether a type's name in debugging information, after "chan", is one that
 // reflect shortens to that.
-func sameType(full, short string) bool {
+func (t *types) sameType(full, short string) bool {
 	full = strings.TrimSpace(strings.TrimPrefix(full, "<-"))
 	if strings.ContainsAny(full, "[{( ") {
 		return full == short
 	}
-	stars := len(full) - len(strings.TrimLeft(full, "*"))
-	return full[:stars]+funcname.Short(full[stars:]) == short
+	name := strings.TrimLeft(full, "*")
+	pkg, local := funcname.Split(name)
+	if local == "" {
+		return full == short
+	}
+	clause := t.packages[strings.ReplaceAll(pkg, "%2e", ".")]
+	if clause == "" { // that of a package without functions is not known
+		clause, _ = funcname.Split(strings.TrimLeft(short, "*"))
+	}
+	return full[:len(full)-len(name)]+clause+"."+local == short
 }
+
+// attrPackageName is DW_AT_go_package_name: cmd/internal/dwarf has it.
+const attrPackageName dwarf.Attr = 0x2905
 
 // readTypes reads which types variables have, and where types and functions are.
 func readTypes(f *executable) types {
@@ -360,7 +372,7 @@ func readTypes(f *executable) types {
 	if err != nil {
 		return types{}
 	}
-	t := types{data, map[uint64]dwarf.Offset{}, map[string]dwarf.Offset{}, map[string]dwarf.Offset{}, nil, 0}
+	t := types{data, map[uint64]dwarf.Offset{}, map[string]dwarf.Offset{}, map[string]dwarf.Offset{}, map[string]string{}, nil, 0}
 	t.readStatics(f)
 	for r := data.Reader(); ; {
 		e, err := r.Next()
@@ -370,6 +382,7 @@ func readTypes(f *executable) types {
 		name, _ := e.Val(dwarf.AttrName).(string)
 		switch e.Tag {
 		case dwarf.TagCompileUnit:
+			t.packages[name], _ = e.Val(attrPackageName).(string)
 			continue
 		case dwarf.TagStructType, dwarf.TagTypedef:
 			t.named[Plain(name)] = e.Offset

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/kept"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqlvalue"
 	"github.com/ftrace-wrap/ftrace-wrap/mock"
@@ -286,7 +287,7 @@ func caller() string {
 		case !more && ours:
 			return ""
 		case !ours:
-			return fmt.Sprintf(", which %s makes at %s:%d", f.Function[strings.LastIndexByte(f.Function, '/')+1:], filepath.Base(f.File), f.Line)
+			return fmt.Sprintf(", which %s makes at %s:%d", funcname.Short(f.Function), filepath.Base(f.File), f.Line)
 		}
 	}
 }

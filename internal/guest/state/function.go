@@ -8,6 +8,7 @@ import (
 	"internal/bytealg"
 	"internal/goarch"
 	"internal/runtime/atomic"
+	"internal/stringslite"
 	"unsafe"
 )
 
@@ -196,7 +197,26 @@ func ftraceLabelOf(symbol string) string {
 			return p.label()
 		}
 	}
-	return symbol[bytealg.LastIndexByteString(symbol, '/')+1:]
+	// As funcname.Short has it.
+	at := bytealg.LastIndexByteString(symbol, '/') + 1
+	last := symbol[at:]
+	if before, after, escaped := stringslite.Cut(last, "%2e"); escaped && before != "" && ftraceIsVersion(after) {
+		return before
+	}
+	if at > 1 && last != "v1" && ftraceIsVersion(last) {
+		return symbol[bytealg.LastIndexByteString(symbol[:at-1], '/')+1 : at-1]
+	}
+	return last
+}
+
+// ftraceIsVersion reports whether s is the major version of a module, v1 or higher.
+func ftraceIsVersion(s string) bool {
+	for i := 1; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return len(s) > 1 && s[0] == 'v' && s[1] != '0'
 }
 
 // object cuts the function's name into the type of which it is a method, and the rest: T and M of
