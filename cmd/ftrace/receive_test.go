@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
@@ -33,13 +34,17 @@ import (
 // port of 127.0.0.1.
 func receive() {
 	log.SetFlags(0)
+	if os.Args[1] == "-port" {
+		port, err := testenv.Port()
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(port)
+		return
+	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)
-	}
-	if os.Args[1] == "-port" {
-		fmt.Println(listener.Addr().(*net.TCPAddr).Port)
-		return
 	}
 	dir := os.Args[1]
 	temp := filepath.Join(dir, "address.new")

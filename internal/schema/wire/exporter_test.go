@@ -1,8 +1,8 @@
 package wire
 
 import (
+	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os/exec"
 	"strings"
@@ -40,12 +40,11 @@ const mysqldExporter = "prometheus-mysqld-exporter"
 // scraped runs the exporter, and returns its metrics of a server, "" if it ends before it has them,
 // and what it says.
 func scraped(t *testing.T, server string) (page, said string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testenv.Port()
 	if err != nil {
 		t.Fatal(err)
 	}
-	addr := l.Addr().String() // which is free once more
-	l.Close()
+	addr := fmt.Sprint("127.0.0.1:", port)
 	var out strings.Builder
 	exporter := exec.CommandContext(t.Context(), mysqldExporter, "--web.listen-address="+addr, "--collect.perf_schema.eventswaits", "--collect.perf_schema.file_events", "--collect.perf_schema.file_instances",
 		"--collect.info_schema.tables", "--collect.info_schema.processlist")

@@ -58,14 +58,12 @@ func (c *collector) start() {
 	for range 10 { // somebody else may take a port meanwhile
 		c.starts++
 		for _, protocol := range []string{"http", "grpc"} {
-			l, err := net.Listen("tcp", "127.0.0.1:0")
+			port, err := testenv.Port()
 			if err != nil {
 				c.t.Error(err)
 				return
 			}
-			defer l.Close()
-			c.port[protocol] = l.Addr().(*net.TCPAddr).Port
-			l.Close()
+			c.port[protocol] = port
 		}
 		config := filepath.Join(c.dir, "config.yaml")
 		if err := os.WriteFile(config, fmt.Appendf(nil, collectorConfig, c.port["http"], c.port["grpc"], c.starts), 0o600); err != nil {
