@@ -253,7 +253,11 @@ func TestKill(t *testing.T) {
 		var n int
 		failed <- busy.QueryRow("SELECT COUNT(*) FROM setup_instruments a, setup_instruments b, setup_instruments c WHERE a.NAME <> b.NAME").Scan(&n)
 	}()
-	time.Sleep(100 * time.Millisecond)
+	until(t, "the query runs", func() bool {
+		var n int
+		err := other.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&n)
+		return err == nil && n == 1
+	})
 	if _, err := other.Exec(fmt.Sprintf("KILL QUERY %d", id)); err != nil {
 		t.Fatal(err)
 	}
