@@ -161,9 +161,9 @@ var volatile = []struct {
 	{regexp.MustCompile(`"goroutine":\d+`), `"goroutine":N`},
 	{regexp.MustCompile(`\bG\d+ *`), "G "},
 	{regexp.MustCompile(`\b\d+(\.\d+)?(ns|us|ms|s)\b`), "TIME"},
-	{regexp.MustCompile(`(main\.(?:transfer|deposit)\(.*\)) #[34] \{ // for TIME`), "$1 #3 or #4 { // for TIME"}, // of examples/stuck: either may be first
-	{regexp.MustCompile(`(?m)^(G ), (?:running|runnable)$`), "$1, running or runnable"},                          // with one processor it is what lists the goroutines that runs
-	{regexp.MustCompile(` {2,}(TIME|total|self|average|min|max|p50|p95|p99|change|called by)\b`), " $1"},         // columns, as wide as what is in them
+	{regexp.MustCompile(`(main\.(?:transfer|deposit))(\(.*\))? #[34]\b`), "$1$2 #3 or #4"},               // of examples/stuck: either may be first
+	{regexp.MustCompile(`(?m)^(G ), (?:running|runnable)$`), "$1, running or runnable"},                  // with one processor it is what lists the goroutines that runs
+	{regexp.MustCompile(` {2,}(TIME|total|self|average|min|max|p50|p95|p99|change|called by)\b`), " $1"}, // columns, as wide as what is in them
 	{regexp.MustCompile(` {2,}[-+]TIME`), " +TIME"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\.\d+Z`), "CLOCK"},
 	{regexp.MustCompile(`\b\d\.\d{6}\b`), "ELAPSED"},

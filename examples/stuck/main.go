@@ -15,6 +15,9 @@ type account struct {
 	balance int
 }
 
+// While the bank checks its books, transfers wait with one account locked.
+var books sync.WaitGroup
+
 func main() {
 	ada, bob := &account{name: "Ada", balance: 100}, &account{name: "Bob", balance: 50}
 	if err := transfer(ada, bob, 10); err != nil {
@@ -23,9 +26,11 @@ func main() {
 	if err := transfer(bob, ada, 500); err != nil {
 		fmt.Println("sorry:", err)
 	}
+	books.Add(1)
 	go transfer(ada, bob, 20)
-	time.Sleep(5 * time.Millisecond)
 	go transfer(bob, ada, 5)
+	time.Sleep(150 * time.Millisecond) // what makes it likely
+	books.Done()
 	for range 200 { // and then it gives up
 		beat()
 		time.Sleep(100 * time.Millisecond)
@@ -36,7 +41,7 @@ func main() {
 func transfer(from, to *account, amount int) error {
 	from.Lock()
 	defer from.Unlock()
-	time.Sleep(50 * time.Millisecond) // what makes it likely
+	books.Wait()
 	return deposit(from, to, amount)
 }
 
