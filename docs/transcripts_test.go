@@ -209,6 +209,58 @@ func TestDownloads(t *testing.T) {
 	}
 }
 
+// TestNames: no other script or page runs a program that one of them names to ftrace without a
+// directory. The tests of several packages run at once, and then there would be two of that name.
+func TestNames(t *testing.T) {
+	var files []string
+	for _, pattern := range []string{"*.md", "../README.md", "../cmd/*/testdata/script/*.txtar"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil || len(names) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(names), err)
+		}
+		files = append(files, names...)
+	}
+	ran, named := map[string][]string{}, map[string][]string{} // by the program's name: the files
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasSuffix(file, ".md") {
+			source = bytes.Join(commands.FindAll(bytes.Join(block.FindAll(source, -1), []byte("\n")), -1), []byte("\n"))
+		}
+		runs := map[string]bool{}
+		for _, m := range running.FindAllSubmatch(source, -1) {
+			if name := string(m[1]); !runs[name] {
+				runs[name] = true
+				ran[name] = append(ran[name], file)
+			}
+		}
+		for _, arguments := range asking.FindAll(source, -1) {
+			for _, name := range strings.Fields(string(quoted.ReplaceAll(arguments, nil))) {
+				if runs[name] {
+					named[name] = append(named[name], file)
+				}
+			}
+		}
+	}
+	if len(named) < 20 {
+		t.Errorf("only %d programs are named to ftrace", len(named))
+	}
+	for name, by := range named {
+		if len(ran[name]) > 1 {
+			t.Errorf("%s is named in %s, and runs in %q", name, by[0], ran[name])
+		}
+	}
+}
+
+var (
+	commands = regexp.MustCompile(`(?m)^\$ .*$`)
+	running  = regexp.MustCompile(`(?m)(?:^|[\s'"(])\./([\w-]+)(?:[\s'")]|$)`)
+	asking   = regexp.MustCompile(`\bftrace (?:attach|waits|sql|top|serve|exporter|forward|web|-)[^|;&\n]*`)
+	quoted   = regexp.MustCompile(`'[^']*'|"[^"]*"`)
+)
+
 // TestCode compares the code in pages with the examples that it is taken from.
 func TestCode(t *testing.T) {
 	for name, file := range map[string]string{

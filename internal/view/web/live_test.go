@@ -36,12 +36,13 @@ func running(t *testing.T, name string, env ...string) (cmd *exec.Cmd, dir strin
 		t.Skip("running programs can be inspected on Linux only")
 	}
 	wrap, dir := testenv.Build(t, "ftrace-wrap"), t.TempDir()
-	build := exec.Command("go", "build", testenv.Toolexec(t, wrap), "-o", filepath.Join(dir, name), ".")
+	program := filepath.Join(dir, "web-"+name) // others look for a server by its name
+	build := exec.Command("go", "build", testenv.Toolexec(t, wrap), "-o", program, ".")
 	build.Dir, build.Env = filepath.Join("testdata", name), append(testenv.Environ(), "GOFLAGS=")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", name, err, out)
 	}
-	cmd = exec.Command(filepath.Join(dir, name))
+	cmd = exec.Command(program)
 	cmd.Dir, cmd.Env = dir, append(testenv.Environ(), env...)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
