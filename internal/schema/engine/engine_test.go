@@ -83,10 +83,11 @@ func TestInterrupt(t *testing.T) {
 	}
 	defer rows.Close()
 	n := 0
-	timer := time.AfterFunc(10*time.Millisecond, e.Interrupt)
-	defer timer.Stop()
 	for rows.Next() {
-		n++
+		if n++; n == 2 {
+			timer := time.AfterFunc(10*time.Millisecond, e.Interrupt)
+			defer timer.Stop()
+		}
 	}
 	if err := rows.Err(); n != 2 || err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Errorf("%d rows, %v", n, err)
