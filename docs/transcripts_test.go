@@ -177,6 +177,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`(?m)^\+(-+\+)+$`), "+-+"}, // tables of SQL, as wide as what is in them
 	{regexp.MustCompile(`\| +`), "| "},
 	{regexp.MustCompile(` +\|`), " |"},
+	{regexp.MustCompile(`\| call/main/main \| (?:running|runnable) \|`), "| call/main/main | wait/sleep |"}, // of examples/stuck: it wakes ten times a second
+	{regexp.MustCompile(`(?:running|runnable) at main\.main \(main\.go:37\)`), "waiting: wait/sleep at main.main (main.go:37)"},
 	{regexp.MustCompile(`\b\d+\.\d\d (ns|us|ms|s)\b`), "TIME"},
 	{regexp.MustCompile(`\| \d{6,} `), "| NUMBER "},
 	{regexp.MustCompile(`test_trace: \d{3}:`), "test_trace: NNN:"}, // connections, by the server's count

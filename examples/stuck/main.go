@@ -28,6 +28,7 @@ func main() {
 	}
 	books.Add(1)
 	go transfer(ada, bob, 20)
+	time.Sleep(50 * time.Millisecond)
 	go transfer(bob, ada, 5)
 	time.Sleep(150 * time.Millisecond) // what makes it likely
 	books.Done()
