@@ -185,10 +185,10 @@ func (r *restorer) table(t *tableRef) {
 	}
 }
 
-// viewOf returns the query of a view of ours, or nil.
+// viewOf returns the query of a view of schema sys; nil if it is none.
 func (s *Session) viewOf(schema, name string) *query {
-	if sc := s.catalog.schema(schema); sc != nil && sc.tables[strings.ToLower(name)] != nil {
-		return sc.tables[strings.ToLower(name)].query
+	if sc := s.catalog.schema(schema); sc != nil && sc.name == sysSchema {
+		return sysViews[strings.ToLower(name)].query
 	}
 	return nil
 }

@@ -301,7 +301,7 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	for _, sc := range s.catalog.schemas {
 		run(`ATTACH ':memory:' AS %q`, sc.name)
 		for _, name := range slices.Sorted(maps.Keys(sc.tables)) {
-			if sc.tables[name].query != nil {
+			if sc.tables[name].rows == nil {
 				continue
 			}
 			run(`CREATE VIRTUAL TABLE %q.%q USING ftrace(%s, '%s', '%s')`, sc.name, name, s.number, sc.name, name)
@@ -425,7 +425,7 @@ func (s *Session) denied(command, table string) *mysqlerr.Error {
 func (s *Session) views(sc *Schema) ([]*view, error) {
 	st := &s.statement
 	if sc.information {
-		return []*view{{Snapshot: &source.Snapshot{}, session: s}}, nil
+		return []*view{{Snapshot: &source.Snapshot{}, statement: underWay{s}}}, nil
 	}
 	sources, ok := st.sources[sc]
 	if !ok {
@@ -444,7 +444,7 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 				return nil, sourceError(process, err)
 			}
 			if v == nil {
-				v = &view{source: process, session: s}
+				v = &view{source: process, statement: underWay{s}}
 			}
 			v.Snapshot, v.has = snap, st.reads
 			st.views[process] = v
@@ -484,7 +484,7 @@ func (s *Session) pendingOf(v *view) *pending {
 	if p := s.statement.pending[v]; p != nil {
 		return p
 	}
-	p := &pending{view: v, instruments: map[uint32]source.Flags{}, threads: map[uint64]bool{}, rules: map[source.RuleKind][]source.Rule{}}
+	p := newPending(v)
 	s.statement.pending[v] = p
 	return p
 }

@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
@@ -34,11 +36,25 @@ var sessionFunctions = []sessionFunction{
 	}},
 }
 
-// underWay is a session's statement, as functions see it.
+// underWay is a session's statement, as functions and tables see it.
 type underWay struct{ s *Session }
 
 func (u underWay) Stopped() bool      { return u.s.stopped() }
 func (u underWay) Interrupted() error { return u.s.interrupted() }
+func (u underWay) Fail(err error)     { u.s.fail(err) }
+
+func (u underWay) Status() []variable {
+	c, who := u.s.catalog, u.s.who.Load()
+	return []variable{{"Ssl_cipher", who.cipher}, {"Ssl_version", who.proto}, {"Threads_running", "1"}, {"Threads_connected", fmt.Sprint(c.connected.Load())},
+		{"Questions", fmt.Sprint(c.questions.Load())}, {"Uptime", fmt.Sprint(int64(time.Since(c.started).Seconds()))}}
+}
+
+func (u underWay) Variables() (list []variable) {
+	for name, value := range u.s.variables {
+		list = append(list, variable{name, value})
+	}
+	return list
+}
 
 func (u underWay) Done() <-chan struct{} {
 	if u.s.running == nil {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -12,48 +13,65 @@ import (
 //go:embed sys/*.sql
 var sysFiles embed.FS
 
-// sysViews returns the views of schema sys.
-func sysViews() (views []*table) {
+// A sysView is one of these views.
+type sysView struct {
+	*table     // without rows
+	query      *query
+	definition string // as a user would write it
+}
+
+// sysViews are the views of schema sys, by their names.
+var sysViews = func() map[string]sysView {
+	views := map[string]sysView{}
 	files, err := sysFiles.ReadDir("sys")
 	for _, f := range files {
-		var t *table
-		if t, err = readView(f.Name()); err != nil {
+		v, failed := readView(f.Name())
+		if err = cmp.Or(err, failed); err != nil {
 			break
 		}
-		views = append(views, t)
+		views[v.name] = v
 	}
 	if err != nil {
 		panic(err) // of a file that no test has seen
 	}
 	return views
-}
+}()
+
+// sysTables are the tables of schema sys, and its views.
+var sysTables = func() map[string]*table {
+	tables := byName(blockedTables)
+	for name, v := range sysViews {
+		tables[name] = v.table
+	}
+	return tables
+}()
 
 // readView reads a file of CREATE VIEW.
-func readView(file string) (*table, error) {
+func readView(file string) (v sysView, err error) {
 	text, err := sysFiles.ReadFile("sys/" + file)
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	st := &stmt{text: string(text)}
 	if st.tokens, err = tokens(st.text); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return v, fmt.Errorf("%s: %w", file, err)
 	}
-	t := &table{name: strings.TrimSuffix(file, ".sql")}
+	v.table = &table{name: strings.TrimSuffix(file, ".sql")}
 	if _, err = st.parse(0, func(p *parser) {
-		p.expect("CREATE", "VIEW", sysSchema, ".", t.name, "AS")
+		p.expect("CREATE", "VIEW", sysSchema, ".", v.name, "AS")
 		first := p.i
-		t.query = p.query()
-		t.definition = p.text[p.at(first).start:p.at(p.i-1).end]
+		v.query = p.query()
+		v.definition = p.text[p.at(first).start:p.at(p.i-1).end]
 		p.accept(";")
 		p.end()
 	}); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return v, fmt.Errorf("%s: %w", file, err)
 	}
-	s := t.query.plain()
+	s := v.query.plain()
 	for _, item := range s.items {
-		t.columns = append(t.columns, columnHead{name: item.alias, kind: kindOf(item.of, s.from[0].name), null: true})
+		v.columns = append(v.columns, columnHead{name: item.alias, kind: kindOf(item.of, s.from[0].name), null: true})
 	}
-	return t, nil
+	return v, nil
 }
 
 // kindOf returns the type of a column of a view: that of a column of the table which it is of, text

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"database/sql/driver"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,19 +14,15 @@ import (
 // A value is one in a row: nil, int64, float64 or string.
 type value = driver.Value
 
-// A table is one of a schema. Its rows are a function of a snapshot, or those of a query.
+// A table is one of a schema. Its rows are a function of a snapshot.
 type table struct {
 	name    string
 	columns []columnHead
-	rows    func(*view) rowset
+	rows    func(*view) rowset                                   // nil: it is a view, of which others have the query
 	update  func(p *pending, row any, column int, v value) error // of an updatable column
 	rules   *source.RuleKind                                     // INSERT and DELETE are allowed: the rows are rules
 	parts   []source.Part                                        // what TRUNCATE empties; nil: it is refused
 	reads   live.Contents                                        // what its rows are made of, beside what each snapshot has
-
-	// Of a view, which has no rows of its own:
-	query      *query
-	definition string // as a user would write it
 }
 
 type columnHead struct {
@@ -41,7 +38,14 @@ type view struct {
 	source source.Source
 	has    live.Contents
 	*source.Snapshot
-	session *Session
+	statement statement
+}
+
+// A statement is the one that reads tables, and what they show of its session.
+type statement interface {
+	Fail(error)
+	Status() []variable    // as SHOW STATUS has them, beside those of snapshots
+	Variables() []variable // as SHOW VARIABLES has them, likewise
 }
 
 // A rowset is a table's rows from one source.
@@ -128,7 +132,44 @@ func known[T any](name, kind string, f func(*view, *T) string) column[T] {
 const yesNoKind = "enum('YES','NO')"
 
 func yesNo[T any](name string, f func(*T) bool) column[T] {
-	return column[T]{columnHead{name: name, kind: yesNoKind}, func(_ *view, r *T) value { return yes(f(r)) }}
+	return text(name, yesNoKind, func(_ *view, r *T) string {
+		if f(r) {
+			return "YES"
+		}
+		return "NO"
+	})
+}
+
+// constant returns a column that is the same in all rows.
+func constant[T any](name, value string) column[T] {
+	return text(name, wordKind, func(*view, *T) string { return value })
+}
+
+// null returns a column that is always NULL.
+func null[T any](name, kind string) column[T] {
+	return optional(name, kind, func(*view, *T) (string, bool) { return "", false })
+}
+
+// fixed returns a table of one row, given the names and values of its columns.
+func fixed(name string, columns ...any) *table {
+	var list []column[struct{}]
+	for c := range slices.Chunk(columns, 2) {
+		kind := wordKind
+		if _, whole := c[1].(int64); whole {
+			kind = "bigint"
+		}
+		list = append(list, column[struct{}]{columnHead{name: c[0].(string), kind: kind, null: c[1] == nil}, func(*view, *struct{}) value { return c[1] }})
+	}
+	return newTable(name, func(*view) []struct{} { return make([]struct{}, 1) }, list...)
+}
+
+// empty returns a table that never has rows, given the names of its columns.
+func empty(name, columns string) *table {
+	var list []column[struct{}]
+	for c := range strings.FieldsSeq(columns) {
+		list = append(list, null[struct{}](c, nameKind))
+	}
+	return newTable(name, func(*view) []struct{} { return nil }, list...)
 }
 
 // updatable marks a column.
@@ -147,13 +188,6 @@ func hidden[T any](c column[T]) column[T] {
 func alias[T any](name string, c column[T]) column[T] {
 	c.name = name
 	return hidden(c)
-}
-
-func yes(b bool) string {
-	if b {
-		return "YES"
-	}
-	return "NO"
 }
 
 // parseYesNo reads a new value for a column of YES and NO.
@@ -201,12 +235,13 @@ const (
 )
 
 // performanceTables are the tables of performance_schema, and of the schema of each recording.
-var performanceTables = func() map[string]*table {
-	byName := map[string]*table{}
-	for _, list := range [][]*table{setupTables, eventTables, summaryTables, waitTables, lockTables, fileTables, statementTables, stageTables, probeTables, statusTables} {
-		for _, t := range list {
-			byName[t.name] = t
-		}
+var performanceTables = byName(setupTables, eventTables, summaryTables, waitTables, lockTables, fileTables, statementTables, stageTables, probeTables, statusTables)
+
+// byName returns tables by their names.
+func byName(lists ...[]*table) map[string]*table {
+	tables := map[string]*table{}
+	for _, t := range slices.Concat(lists...) {
+		tables[t.name] = t
 	}
-	return byName
-}()
+	return tables
+}

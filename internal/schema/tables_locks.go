@@ -46,7 +46,7 @@ func (v *view) locks() (l source.Locks) {
 	}
 	l, err := v.Locks()
 	if err != nil {
-		v.session.fail(err)
+		v.statement.Fail(err)
 	}
 	return l
 }

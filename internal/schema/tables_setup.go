@@ -104,7 +104,7 @@ var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { retu
 var performanceTimers = newTable("performance_timers", func(v *view) []source.Timer {
 	timers, err := v.source.Timers()
 	if err != nil {
-		v.session.failed = mysqlerr.New(mysqlerr.Unknown, "measuring the timers of process %s: %v", v.source.Name(), err)
+		v.statement.Fail(mysqlerr.New(mysqlerr.Unknown, "measuring the timers of process %s: %v", v.source.Name(), err))
 		return nil
 	}
 	return timers
@@ -161,6 +161,23 @@ func withRules(kind source.RuleKind, t *table) *table {
 	return t
 }
 
+// insert adds a row to a table of rules, given the values of its columns.
+func (t *table) insert(p *pending, values []value) error {
+	r, err := t.rule(values)
+	if err == nil {
+		p.rules[*t.rules] = append(p.rulesOf(*t.rules), r)
+	}
+	return err
+}
+
+// delete takes a row out of a table of rules.
+func (t *table) delete(p *pending, row any) {
+	rules := p.rulesOf(*t.rules)
+	if i := slices.Index(rules, *row.(*source.Rule)); i >= 0 {
+		p.rules[*t.rules] = slices.Delete(rules, i, i+1)
+	}
+}
+
 // rule makes a rule from the values of an inserted row. Missing values are % and YES.
 func (t *table) rule(values []value) (source.Rule, error) {
 	r := source.Rule{Pattern: [3]string{"%", "%", "%"}, Flags: source.Flags{Enabled: true, Timed: true}}
@@ -198,6 +215,11 @@ type pending struct {
 	timer       string
 	budget      *int
 	rules       map[source.RuleKind][]source.Rule
+}
+
+// newPending returns no changes yet.
+func newPending(v *view) *pending {
+	return &pending{view: v, instruments: map[uint32]source.Flags{}, threads: map[uint64]bool{}, rules: map[source.RuleKind][]source.Rule{}}
 }
 
 // rulesOf returns the rules of a kind as they will be. The caller may change them.

@@ -17,7 +17,7 @@ func (v *view) statements() source.Statements {
 	}
 	s, err := v.Statements()
 	if err != nil {
-		v.session.fail(err)
+		v.statement.Fail(err)
 	}
 	return s
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,7 +109,7 @@ func threads(v *view) []source.Thread {
 	}
 	states, err := v.States()
 	if err != nil {
-		v.session.fail(err)
+		v.statement.Fail(err)
 	}
 	list := slices.Clone(v.Threads)
 	known := map[uint64]int{}
@@ -146,7 +147,7 @@ func processlist(v *view) []source.State {
 	if v.States != nil {
 		list, err := v.States()
 		if err != nil {
-			v.session.fail(err)
+			v.statement.Fail(err)
 		}
 		return list
 	}
@@ -234,6 +235,7 @@ func (v *view) functionOr(key uint32, none string) string {
 	return v.Function(key).Instrument()
 }
 
+// A variable is one of SHOW STATUS or SHOW VARIABLES.
 type variable struct{ name, value string }
 
 var variableColumns = []column[variable]{
@@ -256,11 +258,7 @@ func status(v *view) []variable {
 			rows = append(rows, variable{"Performance_schema_" + name, "0"})
 		}
 	}
-	who := v.session.who.Load()
-	rows = append(rows, variable{"Ssl_cipher", who.cipher}, variable{"Ssl_version", who.proto}, variable{"Threads_running", "1"}, variable{"Threads_connected", fmt.Sprint(v.session.catalog.connected.Load())},
-		variable{"Questions", fmt.Sprint(v.session.catalog.questions.Load())},
-		variable{"Uptime", fmt.Sprint(int64(time.Since(v.session.catalog.started).Seconds()))})
-	return sortedVariables(rows)
+	return sortedVariables(append(rows, v.statement.Status()...))
 }
 
 func variables(v *view) []variable {
@@ -268,8 +266,10 @@ func variables(v *view) []variable {
 	for _, c := range v.Limits {
 		rows = append(rows, variable{"performance_schema_" + c.Name, fmt.Sprint(c.Value)})
 	}
-	for name, value := range v.session.variables {
-		rows = append(rows, variable{name, value})
-	}
-	return sortedVariables(rows)
+	return sortedVariables(append(rows, v.statement.Variables()...))
+}
+
+func sortedVariables(rows []variable) []variable {
+	slices.SortFunc(rows, func(a, b variable) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
+	return slices.CompactFunc(rows, func(a, b variable) bool { return strings.EqualFold(a.name, b.name) })
 }

@@ -7,33 +7,26 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
-// sysTables are the tables of schema sys: views of those of performance_schema, and who waits for
-// what, and for whom, which no query can tell.
-var sysTables = func() map[string]*table {
-	byName := map[string]*table{}
-	for _, t := range append(sysViews(), []*table{
-		newTable("blocked", blocked, slices.Concat(blockedColumns("THREAD_ID"), []column[blockedRow]{
-			yesNo("STUCK", func(r *blockedRow) bool { return r.state.Stuck }),
-			number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
-		})...),
-		newTable("lock_waits", func(v *view) []blockedRow {
-			return slices.DeleteFunc(blocked(v), func(r blockedRow) bool { return lockOf(v, r.state) == 0 })
-		}, slices.Concat(blockedColumns("WAITING_THREAD_ID"), []column[blockedRow]{
-			unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
-			number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
-		})...),
-		newTable("wait_chains", waitChains, slices.Concat([]column[blockedRow]{
-			id("FIRST_THREAD_ID", func(r *blockedRow) uint64 { return r.first }),
-			number("STEP", func(r *blockedRow) int64 { return int64(r.step) }),
-		}, blockedColumns("THREAD_ID"), []column[blockedRow]{
-			unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
-			yesNo("CYCLE", func(r *blockedRow) bool { return r.cycle }),
-		})...),
-	}...) {
-		byName[t.name] = t
-	}
-	return byName
-}()
+// blockedTables say who waits for what, and for whom, which no query of the other tables can tell.
+var blockedTables = []*table{
+	newTable("blocked", blocked, slices.Concat(blockedColumns("THREAD_ID"), []column[blockedRow]{
+		yesNo("STUCK", func(r *blockedRow) bool { return r.state.Stuck }),
+		number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
+	})...),
+	newTable("lock_waits", func(v *view) []blockedRow {
+		return slices.DeleteFunc(blocked(v), func(r blockedRow) bool { return lockOf(v, r.state) == 0 })
+	}, slices.Concat(blockedColumns("WAITING_THREAD_ID"), []column[blockedRow]{
+		unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
+		number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
+	})...),
+	newTable("wait_chains", waitChains, slices.Concat([]column[blockedRow]{
+		id("FIRST_THREAD_ID", func(r *blockedRow) uint64 { return r.first }),
+		number("STEP", func(r *blockedRow) int64 { return int64(r.step) }),
+	}, blockedColumns("THREAD_ID"), []column[blockedRow]{
+		unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
+		yesNo("CYCLE", func(r *blockedRow) bool { return r.cycle }),
+	})...),
+}
 
 // blockedRow is a goroutine that waits for an object. One in a select has a row for each channel.
 type blockedRow struct {
@@ -78,7 +71,7 @@ func (v *view) lockedBy() map[uint64]uint64 {
 	}
 	held, err := v.Held()
 	if err != nil {
-		v.session.fail(err)
+		v.statement.Fail(err)
 	}
 	for _, h := range held {
 		if h.Mode != "READ" || by[h.Object] == 0 {

@@ -521,7 +521,7 @@ func (s *Session) headsOf(schema, name string) (heads []columnHead) {
 		if t == nil {
 			return nil
 		}
-		if !sc.information && t.query == nil {
+		if !sc.information && t.rows != nil {
 			heads = append(heads, columnHead{name: processColumn, kind: wordKind, hidden: !sc.several})
 		}
 		return append(heads, t.columns...)

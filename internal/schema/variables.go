@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -237,8 +236,3 @@ func isNumeric(name string) bool { _, is := numericVariables[name]; return is }
 
 // isGlobal reports whether the name of a variable has the scope GLOBAL.
 func isGlobal(name string) bool { return strings.HasPrefix(strings.ToLower(name), "global.") }
-
-func sortedVariables(rows []variable) []variable {
-	slices.SortFunc(rows, func(a, b variable) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
-	return slices.CompactFunc(rows, func(a, b variable) bool { return strings.EqualFold(a.name, b.name) })
-}

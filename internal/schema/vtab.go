@@ -10,7 +10,6 @@ import (
 	"modernc.org/sqlite/vtab"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // module is what SQLite calls to use the tables. CREATE VIRTUAL TABLE s.t USING ftrace(SESSION,
@@ -218,14 +217,7 @@ func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 }
 
 func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
-	if t.table.rules == nil {
-		return t.session.fail(t.session.denied("INSERT", t.table.name))
-	}
 	views, err := t.session.views(t.schema)
-	if err != nil {
-		return t.session.fail(err)
-	}
-	rule, err := t.table.rule(cols[1:])
 	if err != nil {
 		return t.session.fail(err)
 	}
@@ -233,8 +225,9 @@ func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
 		if only := cols[0]; only != nil && !strings.EqualFold(fmt.Sprint(only), v.source.Name()) {
 			continue
 		}
-		p := t.session.pendingOf(v)
-		p.rules[*t.table.rules] = append(p.rulesOf(*t.table.rules), rule)
+		if err := t.table.insert(t.session.pendingOf(v), cols[1:]); err != nil {
+			return t.session.fail(err)
+		}
 		t.session.statement.changed++
 	}
 	*rowid = 0
@@ -242,19 +235,8 @@ func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
 }
 
 func (t *virtual) Delete(rowid int64) error {
-	if t.table.rules == nil {
-		return t.session.fail(t.session.denied("DELETE", t.table.name))
-	}
 	part, row := t.session.statement.rows[tableKey{t.schema, t.table}].part(int(rowid))
-	p := t.session.pendingOf(part.v)
-	gone := part.rowset.row(row).(*source.Rule)
-	rules := p.rulesOf(*t.table.rules)
-	for i := range rules {
-		if rules[i] == *gone {
-			p.rules[*t.table.rules] = append(rules[:i], rules[i+1:]...)
-			break
-		}
-	}
+	t.table.delete(t.session.pendingOf(part.v), part.rowset.row(row))
 	t.session.statement.changed++
 	return nil
 }
