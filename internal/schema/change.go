@@ -164,7 +164,7 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 		return "", t.missing()
 	case c.command == "REPLACE":
 		return "", s.denied("INSERT", t.name)
-	case t.table.rules == nil:
+	case t.table.Rules == nil:
 		return "", s.denied(c.command, t.name)
 	case c.same != nil:
 		return "", s.denied("UPDATE", t.name)
@@ -193,7 +193,7 @@ func (r *restorer) change(c *change, t *target) {
 	r.assignments(" SET ", c.set)
 	columns := c.columns
 	if t.ours && columns == nil && c.command == "INSERT" {
-		columns = t.table.columnNames() // all of them except the process
+		columns = t.table.ColumnNames() // all of them except the process
 	}
 	r.columns(columns)
 	if c.rows != nil {
@@ -252,14 +252,14 @@ func (s *Session) mayUpdate(t *target, name string) error {
 		return nil
 	case t.table == nil:
 		return t.missing()
-	case t.table.update == nil:
+	case t.table.Update == nil:
 		return s.denied("UPDATE", t.name)
 	}
-	column := t.table.column(name)
+	column := t.table.ColumnIndex(name)
 	if column < 0 && !strings.EqualFold(name, processColumn) {
 		return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in 'field list'", name)
 	}
-	if column < 0 || !t.table.columns[column].updatable {
+	if column < 0 || !t.table.Columns[column].Updatable {
 		return mysqlerr.New(mysqlerr.Usage, "Invalid performance_schema usage.")
 	}
 	return nil

@@ -148,16 +148,16 @@ func (s *Session) createLike(ctx context.Context, st *stmt, t target, i int) (*R
 	}
 	var columns []string
 	for _, c := range s.columnsOfTarget(of) {
-		text := quoteName(c.name) + " "
+		text := quoteName(c.Name) + " "
 		switch {
-		case numeric(c.kind):
-			text += c.kind
-		case strings.HasPrefix(c.kind, "enum"):
+		case numeric(c.Kind):
+			text += c.Kind
+		case strings.HasPrefix(c.Kind, "enum"):
 			text += "varchar(16) COLLATE NOCASE"
-		case c.kind != "":
-			text += c.kind + " COLLATE NOCASE"
+		case c.Kind != "":
+			text += c.Kind + " COLLATE NOCASE"
 		}
-		if !c.null {
+		if !c.Null {
 			text += " NOT NULL"
 		}
 		columns = append(columns, text)

@@ -23,7 +23,7 @@
 //	package engine         SQLite runs it, and calls
 //	package functions      MySQL's functions
 //	vtab.go                SQLite asks for rows of
-//	table.go, tables_*.go, the tables, those of information_schema too, which
+//	package tables,        the tables, those of information_schema too, which
 //	information.go         are functions of
 //	package source         a source's snapshot
 //

@@ -133,7 +133,7 @@ func leaveOut(s *source.Snapshot, of live.Contents) {
 	switch {
 	case of&live.SumsByFunction != 0:
 	case of&live.SumsOfWaits != 0:
-		s.Global = (&view{Snapshot: s}).only(s.Global, source.WaitClass)
+		s.Global = slices.DeleteFunc(slices.Clone(s.Global), func(sum source.Summary) bool { return s.Function(sum.Function).Class() != source.WaitClass })
 	default:
 		s.Global = nil
 	}

@@ -254,7 +254,7 @@ func (g *granting) check(ctx context.Context, s *Session) error {
 		return err
 	}
 	for _, c := range g.updates {
-		if t.table != nil && t.table.column(c) < 0 {
+		if t.table != nil && t.table.ColumnIndex(c) < 0 {
 			return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in '%s'", c, t.name)
 		}
 	}

@@ -8,149 +8,151 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // informationTables are the tables of information_schema, in which clients look for schemas, tables
 // and columns. Graphical clients look for much that does not exist here, and expect tables without
 // rows for it.
-var informationTables = byName([]*table{
-	newTable("schemata", func(v *view) []string { return sessionOf(v).schemas() },
+var informationTables = tables.ByName([]*tables.Table{
+	tables.New("schemata", func(v *tables.View) []string { return sessionOf(v).schemas() },
 		def[string]("CATALOG_NAME"),
-		text("SCHEMA_NAME", wordKind, func(_ *view, s *string) string { return *s }),
-		constant[string]("DEFAULT_CHARACTER_SET_NAME", "utf8mb4"),
-		constant[string]("DEFAULT_COLLATION_NAME", "utf8mb4_general_ci"),
-		null[string]("SQL_PATH", textKind),
+		tables.Text("SCHEMA_NAME", tables.WordKind, func(_ *tables.View, s *string) string { return *s }),
+		tables.Constant[string]("DEFAULT_CHARACTER_SET_NAME", "utf8mb4"),
+		tables.Constant[string]("DEFAULT_COLLATION_NAME", "utf8mb4_general_ci"),
+		tables.Null[string]("SQL_PATH", tables.TextKind),
 	),
-	newTable("tables", func(v *view) []tableInfo { return sessionOf(v).tables() },
+	tables.New("tables", func(v *tables.View) []tableInfo { return sessionOf(v).tables() },
 		def[tableInfo]("TABLE_CATALOG"),
-		text("TABLE_SCHEMA", wordKind, func(_ *view, t *tableInfo) string { return t.schema }),
-		text("TABLE_NAME", wordKind, func(_ *view, t *tableInfo) string { return t.name }),
-		text("TABLE_TYPE", wordKind, func(_ *view, t *tableInfo) string { return t.kind }),
-		known("ENGINE", wordKind, func(_ *view, t *tableInfo) string { return t.engine }),
-		number("VERSION", func(*tableInfo) int64 { return 10 }),
-		constant[tableInfo]("ROW_FORMAT", "Dynamic"),
-		null[tableInfo]("TABLE_ROWS", "bigint unsigned"), null[tableInfo]("AVG_ROW_LENGTH", "bigint unsigned"), null[tableInfo]("DATA_LENGTH", "bigint unsigned"),
-		null[tableInfo]("MAX_DATA_LENGTH", "bigint unsigned"), null[tableInfo]("INDEX_LENGTH", "bigint unsigned"), null[tableInfo]("DATA_FREE", "bigint unsigned"),
-		null[tableInfo]("AUTO_INCREMENT", "bigint unsigned"), null[tableInfo]("CREATE_TIME", "datetime"), null[tableInfo]("UPDATE_TIME", "datetime"), null[tableInfo]("CHECK_TIME", "datetime"),
-		constant[tableInfo]("TABLE_COLLATION", "utf8mb4_general_ci"),
-		null[tableInfo]("CHECKSUM", "bigint unsigned"),
-		constant[tableInfo]("CREATE_OPTIONS", ""),
-		text("TABLE_COMMENT", wordKind, func(_ *view, t *tableInfo) string {
+		tables.Text("TABLE_SCHEMA", tables.WordKind, func(_ *tables.View, t *tableInfo) string { return t.schema }),
+		tables.Text("TABLE_NAME", tables.WordKind, func(_ *tables.View, t *tableInfo) string { return t.name }),
+		tables.Text("TABLE_TYPE", tables.WordKind, func(_ *tables.View, t *tableInfo) string { return t.kind }),
+		tables.Known("ENGINE", tables.WordKind, func(_ *tables.View, t *tableInfo) string { return t.engine }),
+		tables.Number("VERSION", func(*tableInfo) int64 { return 10 }),
+		tables.Constant[tableInfo]("ROW_FORMAT", "Dynamic"),
+		tables.Null[tableInfo]("TABLE_ROWS", "bigint unsigned"), tables.Null[tableInfo]("AVG_ROW_LENGTH", "bigint unsigned"), tables.Null[tableInfo]("DATA_LENGTH", "bigint unsigned"),
+		tables.Null[tableInfo]("MAX_DATA_LENGTH", "bigint unsigned"), tables.Null[tableInfo]("INDEX_LENGTH", "bigint unsigned"), tables.Null[tableInfo]("DATA_FREE", "bigint unsigned"),
+		tables.Null[tableInfo]("AUTO_INCREMENT", "bigint unsigned"), tables.Null[tableInfo]("CREATE_TIME", "datetime"), tables.Null[tableInfo]("UPDATE_TIME", "datetime"), tables.Null[tableInfo]("CHECK_TIME", "datetime"),
+		tables.Constant[tableInfo]("TABLE_COLLATION", "utf8mb4_general_ci"),
+		tables.Null[tableInfo]("CHECKSUM", "bigint unsigned"),
+		tables.Constant[tableInfo]("CREATE_OPTIONS", ""),
+		tables.Text("TABLE_COMMENT", tables.WordKind, func(_ *tables.View, t *tableInfo) string {
 			if t.kind == viewType {
 				return viewType
 			}
 			return ""
 		}),
 	),
-	newTable("columns", func(v *view) []columnInfo { return sessionOf(v).columns() },
+	tables.New("columns", func(v *tables.View) []columnInfo { return sessionOf(v).columns() },
 		def[columnInfo]("TABLE_CATALOG"),
-		text("TABLE_SCHEMA", wordKind, func(_ *view, c *columnInfo) string { return c.schema }),
-		text("TABLE_NAME", wordKind, func(_ *view, c *columnInfo) string { return c.table }),
-		text("COLUMN_NAME", wordKind, func(_ *view, c *columnInfo) string { return c.name }),
-		number("ORDINAL_POSITION", func(c *columnInfo) int64 { return int64(c.position) }),
-		null[columnInfo]("COLUMN_DEFAULT", textKind),
-		text("IS_NULLABLE", wordKind, func(_ *view, c *columnInfo) string { return map[bool]string{true: "YES", false: "NO"}[c.null] }),
-		text("DATA_TYPE", wordKind, func(_ *view, c *columnInfo) string {
-			kind, _, _ := strings.Cut(c.kind, "(")
+		tables.Text("TABLE_SCHEMA", tables.WordKind, func(_ *tables.View, c *columnInfo) string { return c.schema }),
+		tables.Text("TABLE_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) string { return c.table }),
+		tables.Text("COLUMN_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) string { return c.Name }),
+		tables.Number("ORDINAL_POSITION", func(c *columnInfo) int64 { return int64(c.position) }),
+		tables.Null[columnInfo]("COLUMN_DEFAULT", tables.TextKind),
+		tables.Text("IS_NULLABLE", tables.WordKind, func(_ *tables.View, c *columnInfo) string { return map[bool]string{true: "YES", false: "NO"}[c.Null] }),
+		tables.Text("DATA_TYPE", tables.WordKind, func(_ *tables.View, c *columnInfo) string {
+			kind, _, _ := strings.Cut(c.Kind, "(")
 			return strings.TrimSuffix(kind, " unsigned")
 		}),
-		unsigned("CHARACTER_MAXIMUM_LENGTH", func(c *columnInfo) uint64 { return c.length() }),
-		unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
-		unsigned("NUMERIC_PRECISION", (*columnInfo).precision),
-		optional("NUMERIC_SCALE", "bigint unsigned", func(_ *view, c *columnInfo) (string, bool) {
-			k := kindOfColumn(c.kind)
+		tables.Unsigned("CHARACTER_MAXIMUM_LENGTH", func(c *columnInfo) uint64 { return c.length() }),
+		tables.Unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
+		tables.Unsigned("NUMERIC_PRECISION", (*columnInfo).precision),
+		tables.Optional("NUMERIC_SCALE", "bigint unsigned", func(_ *tables.View, c *columnInfo) (string, bool) {
+			k := kindOfColumn(c.Kind)
 			return strconv.Itoa(k.scale), k.class == integerClass || k.class == decimalClass
 		}),
-		null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
-		optional("CHARACTER_SET_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4", c.length() > 0 }),
-		optional("COLLATION_NAME", wordKind, func(_ *view, c *columnInfo) (string, bool) { return "utf8mb4_general_ci", c.length() > 0 }),
-		text("COLUMN_TYPE", nameKind, func(_ *view, c *columnInfo) string { return c.kind }),
-		constant[columnInfo]("COLUMN_KEY", ""),
-		constant[columnInfo]("EXTRA", ""),
-		text("PRIVILEGES", wordKind, func(_ *view, c *columnInfo) string {
+		tables.Null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
+		tables.Optional("CHARACTER_SET_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) (string, bool) { return "utf8mb4", c.length() > 0 }),
+		tables.Optional("COLLATION_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) (string, bool) { return "utf8mb4_general_ci", c.length() > 0 }),
+		tables.Text("COLUMN_TYPE", tables.NameKind, func(_ *tables.View, c *columnInfo) string { return c.Kind }),
+		tables.Constant[columnInfo]("COLUMN_KEY", ""),
+		tables.Constant[columnInfo]("EXTRA", ""),
+		tables.Text("PRIVILEGES", tables.WordKind, func(_ *tables.View, c *columnInfo) string {
 			privileges := "select"
 			if c.insertable {
 				privileges += ",insert"
 			}
-			if c.updatable {
+			if c.Updatable {
 				privileges += ",update"
 			}
 			return privileges
 		}),
-		constant[columnInfo]("COLUMN_COMMENT", ""),
-		constant[columnInfo]("GENERATION_EXPRESSION", ""),
+		tables.Constant[columnInfo]("COLUMN_COMMENT", ""),
+		tables.Constant[columnInfo]("GENERATION_EXPRESSION", ""),
 	),
-	fixed("engines", "ENGINE", "PERFORMANCE_SCHEMA", "SUPPORT", "DEFAULT", "COMMENT", "Performance Schema", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"),
-	fixed("plugins", "PLUGIN_NAME", "PERFORMANCE_SCHEMA", "PLUGIN_VERSION", "0.1", "PLUGIN_STATUS", "ACTIVE", "PLUGIN_TYPE", "STORAGE ENGINE", "PLUGIN_TYPE_VERSION", "50744.0", "PLUGIN_LIBRARY", nil,
+	tables.Fixed("engines", "ENGINE", "PERFORMANCE_SCHEMA", "SUPPORT", "DEFAULT", "COMMENT", "Performance Schema", "TRANSACTIONS", "NO", "XA", "NO", "SAVEPOINTS", "NO"),
+	tables.Fixed("plugins", "PLUGIN_NAME", "PERFORMANCE_SCHEMA", "PLUGIN_VERSION", "0.1", "PLUGIN_STATUS", "ACTIVE", "PLUGIN_TYPE", "STORAGE ENGINE", "PLUGIN_TYPE_VERSION", "50744.0", "PLUGIN_LIBRARY", nil,
 		"PLUGIN_LIBRARY_VERSION", nil, "PLUGIN_AUTHOR", "ftrace-wrap", "PLUGIN_DESCRIPTION", "Performance Schema", "PLUGIN_LICENSE", "MIT", "LOAD_OPTION", "ON"),
-	fixed("character_sets", "CHARACTER_SET_NAME", "utf8mb4", "DEFAULT_COLLATE_NAME", "utf8mb4_general_ci", "DESCRIPTION", "UTF-8 Unicode", "MAXLEN", int64(4)),
-	fixed("collations", "COLLATION_NAME", "utf8mb4_general_ci", "CHARACTER_SET_NAME", "utf8mb4", "ID", int64(45), "IS_DEFAULT", "Yes", "IS_COMPILED", "Yes", "SORTLEN", int64(1)),
-	fixed("collation_character_set_applicability", "COLLATION_NAME", "utf8mb4_general_ci", "CHARACTER_SET_NAME", "utf8mb4"),
-	newTable("processlist", func(v *view) []client { return sessionOf(v).clients() },
-		number("ID", func(c *client) int64 { return int64(c.id) }),
-		text("USER", wordKind, func(_ *view, c *client) string { return c.user }),
-		text("HOST", wordKind, func(_ *view, c *client) string { return c.host }),
-		text("DB", wordKind, func(_ *view, c *client) string { return c.database }),
-		text("COMMAND", wordKind, func(_ *view, c *client) string {
+	tables.Fixed("character_sets", "CHARACTER_SET_NAME", "utf8mb4", "DEFAULT_COLLATE_NAME", "utf8mb4_general_ci", "DESCRIPTION", "UTF-8 Unicode", "MAXLEN", int64(4)),
+	tables.Fixed("collations", "COLLATION_NAME", "utf8mb4_general_ci", "CHARACTER_SET_NAME", "utf8mb4", "ID", int64(45), "IS_DEFAULT", "Yes", "IS_COMPILED", "Yes", "SORTLEN", int64(1)),
+	tables.Fixed("collation_character_set_applicability", "COLLATION_NAME", "utf8mb4_general_ci", "CHARACTER_SET_NAME", "utf8mb4"),
+	tables.New("processlist", func(v *tables.View) []client { return sessionOf(v).clients() },
+		tables.Number("ID", func(c *client) int64 { return int64(c.id) }),
+		tables.Text("USER", tables.WordKind, func(_ *tables.View, c *client) string { return c.user }),
+		tables.Text("HOST", tables.WordKind, func(_ *tables.View, c *client) string { return c.host }),
+		tables.Text("DB", tables.WordKind, func(_ *tables.View, c *client) string { return c.database }),
+		tables.Text("COMMAND", tables.WordKind, func(_ *tables.View, c *client) string {
 			if c.statement == "" {
 				return "Sleep"
 			}
 			return "Query"
 		}),
-		number("TIME", func(c *client) int64 { return int64(time.Since(c.since).Seconds()) }),
-		text("STATE", wordKind, func(_ *view, c *client) string {
+		tables.Number("TIME", func(c *client) int64 { return int64(time.Since(c.since).Seconds()) }),
+		tables.Text("STATE", tables.WordKind, func(_ *tables.View, c *client) string {
 			if c.statement == "" {
 				return ""
 			}
 			return "executing"
 		}),
-		known("INFO", textKind, func(_ *view, c *client) string { return c.statement }),
+		tables.Known("INFO", tables.TextKind, func(_ *tables.View, c *client) string { return c.statement }),
 	),
-	newTable("user_privileges", func(v *view) []string { return sessionOf(v).account().global() },
-		text("GRANTEE", wordKind, func(v *view, _ *string) string { return sessionOf(v).who.Load().grantee() }),
+	tables.New("user_privileges", func(v *tables.View) []string { return sessionOf(v).account().global() },
+		tables.Text("GRANTEE", tables.WordKind, func(v *tables.View, _ *string) string { return sessionOf(v).who.Load().grantee() }),
 		def[string]("TABLE_CATALOG"),
-		text("PRIVILEGE_TYPE", wordKind, func(_ *view, p *string) string { return *p }),
-		constant[string]("IS_GRANTABLE", "NO"),
+		tables.Text("PRIVILEGE_TYPE", tables.WordKind, func(_ *tables.View, p *string) string { return *p }),
+		tables.Constant[string]("IS_GRANTABLE", "NO"),
 	),
-	empty("schema_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA PRIVILEGE_TYPE IS_GRANTABLE"),
-	empty("table_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
-	empty("column_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
-	newTable("views", func(v *view) []tableInfo {
+	tables.Empty("schema_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA PRIVILEGE_TYPE IS_GRANTABLE"),
+	tables.Empty("table_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
+	tables.Empty("column_privileges", "GRANTEE TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME PRIVILEGE_TYPE IS_GRANTABLE"),
+	tables.New("views", func(v *tables.View) []tableInfo {
 		return slices.DeleteFunc(sessionOf(v).tables(), func(t tableInfo) bool { return t.kind != viewType })
 	},
 		def[tableInfo]("TABLE_CATALOG"),
-		text("TABLE_SCHEMA", wordKind, func(_ *view, t *tableInfo) string { return t.schema }),
-		text("TABLE_NAME", wordKind, func(_ *view, t *tableInfo) string { return t.name }),
-		text("VIEW_DEFINITION", textKind, func(_ *view, t *tableInfo) string { return t.definition }),
-		constant[tableInfo]("CHECK_OPTION", "NONE"),
-		constant[tableInfo]("IS_UPDATABLE", "NO"),
-		text("DEFINER", wordKind, func(v *view, _ *tableInfo) string { return sessionOf(v).who.Load().String() }),
-		constant[tableInfo]("SECURITY_TYPE", "INVOKER"),
-		constant[tableInfo]("CHARACTER_SET_CLIENT", "utf8mb4"),
-		constant[tableInfo]("COLLATION_CONNECTION", "utf8mb4_general_ci"),
+		tables.Text("TABLE_SCHEMA", tables.WordKind, func(_ *tables.View, t *tableInfo) string { return t.schema }),
+		tables.Text("TABLE_NAME", tables.WordKind, func(_ *tables.View, t *tableInfo) string { return t.name }),
+		tables.Text("VIEW_DEFINITION", tables.TextKind, func(_ *tables.View, t *tableInfo) string { return t.definition }),
+		tables.Constant[tableInfo]("CHECK_OPTION", "NONE"),
+		tables.Constant[tableInfo]("IS_UPDATABLE", "NO"),
+		tables.Text("DEFINER", tables.WordKind, func(v *tables.View, _ *tableInfo) string { return sessionOf(v).who.Load().String() }),
+		tables.Constant[tableInfo]("SECURITY_TYPE", "INVOKER"),
+		tables.Constant[tableInfo]("CHARACTER_SET_CLIENT", "utf8mb4"),
+		tables.Constant[tableInfo]("COLLATION_CONNECTION", "utf8mb4_general_ci"),
 	),
-	empty("statistics", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME NON_UNIQUE INDEX_SCHEMA INDEX_NAME SEQ_IN_INDEX COLUMN_NAME COLLATION CARDINALITY SUB_PART PACKED NULLABLE INDEX_TYPE COMMENT
+	tables.Empty("statistics", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME NON_UNIQUE INDEX_SCHEMA INDEX_NAME SEQ_IN_INDEX COLUMN_NAME COLLATION CARDINALITY SUB_PART PACKED NULLABLE INDEX_TYPE COMMENT
 			INDEX_COMMENT IS_VISIBLE EXPRESSION`),
-	empty("table_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_SCHEMA TABLE_NAME CONSTRAINT_TYPE ENFORCED"),
-	empty("key_column_usage", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME ORDINAL_POSITION POSITION_IN_UNIQUE_CONSTRAINT
+	tables.Empty("table_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_SCHEMA TABLE_NAME CONSTRAINT_TYPE ENFORCED"),
+	tables.Empty("key_column_usage", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME ORDINAL_POSITION POSITION_IN_UNIQUE_CONSTRAINT
 			REFERENCED_TABLE_SCHEMA REFERENCED_TABLE_NAME REFERENCED_COLUMN_NAME`),
-	empty("referential_constraints", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME UNIQUE_CONSTRAINT_CATALOG UNIQUE_CONSTRAINT_SCHEMA UNIQUE_CONSTRAINT_NAME MATCH_OPTION UPDATE_RULE
+	tables.Empty("referential_constraints", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME UNIQUE_CONSTRAINT_CATALOG UNIQUE_CONSTRAINT_SCHEMA UNIQUE_CONSTRAINT_NAME MATCH_OPTION UPDATE_RULE
 			DELETE_RULE TABLE_NAME REFERENCED_TABLE_NAME`),
-	empty("check_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA TABLE_NAME CONSTRAINT_NAME CHECK_CLAUSE"),
-	empty("routines", `SPECIFIC_NAME ROUTINE_CATALOG ROUTINE_SCHEMA ROUTINE_NAME ROUTINE_TYPE DATA_TYPE DTD_IDENTIFIER ROUTINE_BODY ROUTINE_DEFINITION PARAMETER_STYLE IS_DETERMINISTIC SQL_DATA_ACCESS
+	tables.Empty("check_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA TABLE_NAME CONSTRAINT_NAME CHECK_CLAUSE"),
+	tables.Empty("routines", `SPECIFIC_NAME ROUTINE_CATALOG ROUTINE_SCHEMA ROUTINE_NAME ROUTINE_TYPE DATA_TYPE DTD_IDENTIFIER ROUTINE_BODY ROUTINE_DEFINITION PARAMETER_STYLE IS_DETERMINISTIC SQL_DATA_ACCESS
 			SECURITY_TYPE CREATED LAST_ALTERED SQL_MODE ROUTINE_COMMENT DEFINER`),
-	empty("parameters", "SPECIFIC_CATALOG SPECIFIC_SCHEMA SPECIFIC_NAME ORDINAL_POSITION PARAMETER_MODE PARAMETER_NAME DATA_TYPE DTD_IDENTIFIER ROUTINE_TYPE"),
-	empty("triggers", `TRIGGER_CATALOG TRIGGER_SCHEMA TRIGGER_NAME EVENT_MANIPULATION EVENT_OBJECT_CATALOG EVENT_OBJECT_SCHEMA EVENT_OBJECT_TABLE ACTION_ORDER ACTION_STATEMENT ACTION_TIMING CREATED
+	tables.Empty("parameters", "SPECIFIC_CATALOG SPECIFIC_SCHEMA SPECIFIC_NAME ORDINAL_POSITION PARAMETER_MODE PARAMETER_NAME DATA_TYPE DTD_IDENTIFIER ROUTINE_TYPE"),
+	tables.Empty("triggers", `TRIGGER_CATALOG TRIGGER_SCHEMA TRIGGER_NAME EVENT_MANIPULATION EVENT_OBJECT_CATALOG EVENT_OBJECT_SCHEMA EVENT_OBJECT_TABLE ACTION_ORDER ACTION_STATEMENT ACTION_TIMING CREATED
 			SQL_MODE DEFINER`),
-	empty("events", `EVENT_CATALOG EVENT_SCHEMA EVENT_NAME DEFINER TIME_ZONE EVENT_BODY EVENT_DEFINITION EVENT_TYPE EXECUTE_AT INTERVAL_VALUE INTERVAL_FIELD SQL_MODE STARTS ENDS STATUS ON_COMPLETION
+	tables.Empty("events", `EVENT_CATALOG EVENT_SCHEMA EVENT_NAME DEFINER TIME_ZONE EVENT_BODY EVENT_DEFINITION EVENT_TYPE EXECUTE_AT INTERVAL_VALUE INTERVAL_FIELD SQL_MODE STARTS ENDS STATUS ON_COMPLETION
 			CREATED LAST_ALTERED LAST_EXECUTED EVENT_COMMENT ORIGINATOR`),
-	empty("partitions", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PARTITION_NAME SUBPARTITION_NAME PARTITION_ORDINAL_POSITION PARTITION_METHOD SUBPARTITION_METHOD PARTITION_EXPRESSION
+	tables.Empty("partitions", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME PARTITION_NAME SUBPARTITION_NAME PARTITION_ORDINAL_POSITION PARTITION_METHOD SUBPARTITION_METHOD PARTITION_EXPRESSION
 			SUBPARTITION_EXPRESSION PARTITION_DESCRIPTION TABLE_ROWS DATA_LENGTH INDEX_LENGTH PARTITION_COMMENT`),
-	empty("innodb_cmp", "PAGE_SIZE COMPRESS_OPS COMPRESS_OPS_OK COMPRESS_TIME UNCOMPRESS_OPS UNCOMPRESS_TIME"),
-	empty("innodb_cmpmem", "PAGE_SIZE BUFFER_POOL_INSTANCE PAGES_USED PAGES_FREE RELOCATION_OPS RELOCATION_TIME"),
-	empty("keywords", "WORD RESERVED"),
-	empty("files", "FILE_ID FILE_NAME FILE_TYPE TABLESPACE_NAME TABLE_SCHEMA TABLE_NAME ENGINE"),
-	empty("profiling", "QUERY_ID SEQ STATE DURATION"),
+	tables.Empty("innodb_cmp", "PAGE_SIZE COMPRESS_OPS COMPRESS_OPS_OK COMPRESS_TIME UNCOMPRESS_OPS UNCOMPRESS_TIME"),
+	tables.Empty("innodb_cmpmem", "PAGE_SIZE BUFFER_POOL_INSTANCE PAGES_USED PAGES_FREE RELOCATION_OPS RELOCATION_TIME"),
+	tables.Empty("keywords", "WORD RESERVED"),
+	tables.Empty("files", "FILE_ID FILE_NAME FILE_TYPE TABLESPACE_NAME TABLE_SCHEMA TABLE_NAME ENGINE"),
+	tables.Empty("profiling", "QUERY_ID SEQ STATE DURATION"),
 })
 
 // viewType is the TABLE_TYPE of a view.
@@ -166,14 +168,14 @@ type columnInfo struct {
 	schema, table string
 	position      int
 	insertable    bool
-	columnHead
+	tables.Head
 }
 
 // length returns how many characters a column of text can have, 0 for other columns.
 func (c *columnInfo) length() uint64 {
-	kind, size, _ := strings.Cut(c.kind, "(")
+	kind, size, _ := strings.Cut(c.Kind, "(")
 	size = strings.TrimSuffix(size, ")")
-	switch k := kindOfColumn(c.kind); {
+	switch k := kindOfColumn(c.Kind); {
 	case k.numeric() || k.time != noTime || strings.EqualFold(kind, "time"):
 		return 0
 	case k.class == enumClass:
@@ -191,8 +193,8 @@ func (c *columnInfo) length() uint64 {
 
 // precision returns how many digits a column of numbers can have, 0 for other columns.
 func (c *columnInfo) precision() uint64 {
-	kind, size, _ := strings.Cut(strings.ToLower(c.kind), "(")
-	switch k := kindOfColumn(c.kind); {
+	kind, size, _ := strings.Cut(strings.ToLower(c.Kind), "(")
+	switch k := kindOfColumn(c.Kind); {
 	case k.class == decimalClass:
 		whole, _, _ := strings.Cut(strings.TrimRight(size, ") "), ",")
 		n, _ := strconv.ParseUint(strings.TrimSpace(whole), 10, 32)
@@ -203,7 +205,7 @@ func (c *columnInfo) precision() uint64 {
 		return 22
 	case k.class != integerClass:
 		return 0
-	case strings.Contains(c.kind, "unsigned") && strings.HasPrefix(kind, "bigint"):
+	case strings.Contains(c.Kind, "unsigned") && strings.HasPrefix(kind, "bigint"):
 		return 20
 	}
 	name, _, _ := strings.Cut(kind, " ")
@@ -211,10 +213,10 @@ func (c *columnInfo) precision() uint64 {
 }
 
 // sessionOf returns the session whose statement reads a table.
-func sessionOf(v *view) *Session { return v.statement.(underWay).s }
+func sessionOf(v *tables.View) *Session { return v.Statement.(underWay).s }
 
 // def is the column of the catalog, of which there is only one.
-func def[T any](name string) column[T] { return constant[T](name, "def") }
+func def[T any](name string) tables.Column[T] { return tables.Constant[T](name, "def") }
 
 // client is a session as others see it.
 type client struct {
@@ -280,13 +282,13 @@ func (s *Session) columns() []columnInfo {
 	var list []columnInfo
 	for _, sc := range s.catalog.schemas {
 		for name, t := range sc.tables {
-			heads := t.columns
-			if sc.several && t.rows != nil {
-				heads = append([]columnHead{{name: processColumn, kind: wordKind}}, heads...)
+			heads := t.Columns
+			if sc.several && t.Rows != nil {
+				heads = append([]tables.Head{{Name: processColumn, Kind: tables.WordKind}}, heads...)
 			}
 			for i, c := range heads {
-				if !c.hidden {
-					list = append(list, columnInfo{sc.name, name, i + 1, t.rules != nil, c})
+				if !c.Hidden {
+					list = append(list, columnInfo{sc.name, name, i + 1, t.Rules != nil, c})
 				}
 			}
 		}
@@ -344,7 +346,7 @@ func (s *Session) readTest(ctx context.Context) error {
 			s.statement.test = append(s.statement.test, testTable{tableInfo: info})
 		}
 		t := &s.statement.test[len(s.statement.test)-1]
-		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, columnHead{name: column, kind: plainKind.Replace(strings.ToLower(columnKind)), updatable: true, null: notNull == 0}})
+		t.columns = append(t.columns, columnInfo{"test", table, position + 1, true, tables.Head{Name: column, Kind: plainKind.Replace(strings.ToLower(columnKind)), Updatable: true, Null: notNull == 0}})
 	}
 	if err := rows.Err(); err != nil {
 		return err
@@ -353,7 +355,7 @@ func (s *Session) readTest(ctx context.Context) error {
 	for _, v := range views {
 		t := testTable{tableInfo: tableInfo{schema: "test", name: v.name, kind: viewType, definition: v.definition}}
 		for i, c := range v.columns {
-			t.columns = append(t.columns, columnInfo{"test", v.name, i + 1, false, columnHead{name: c.Name, kind: c.Kind, null: true}})
+			t.columns = append(t.columns, columnInfo{"test", v.name, i + 1, false, tables.Head{Name: c.Name, Kind: c.Kind, Null: true}})
 		}
 		s.statement.test = append(s.statement.test, t)
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"cmp"
 	"database/sql"
+	"database/sql/driver"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
+
+// A value is one in a row: nil, int64, float64 or string.
+type value = driver.Value
 
 // A Type is the type of a result's column.
 type Type uint8

@@ -19,6 +19,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
 )
 
@@ -61,7 +62,7 @@ var catalogs atomic.Uint64
 // Schema has the tables of some sources.
 type Schema struct {
 	name        string
-	tables      map[string]*table
+	tables      map[string]*tables.Table
 	sources     func() []source.Source
 	several     bool
 	information bool // it is information_schema, which belongs to no process
@@ -142,7 +143,7 @@ func (c *Catalog) AddSchema(name string, s source.Source) (string, error) {
 	for i := 2; taken(unique); i++ {
 		unique = fmt.Sprintf("%s_%d", name, i)
 	}
-	c.schemas = append(c.schemas, &Schema{name: unique, tables: performanceTables, sources: func() []source.Source { return []source.Source{s} }, recorded: true})
+	c.schemas = append(c.schemas, &Schema{name: unique, tables: tables.Performance, sources: func() []source.Source { return []source.Source{s} }, recorded: true})
 	return unique, nil
 }
 
@@ -155,7 +156,7 @@ func (c *Catalog) start() {
 			c.globals = map[string]string{"max_statement_time": strconv.FormatFloat(c.Timeout.Seconds(), 'f', -1, 64)}
 		}
 		own := []*Schema{
-			{name: "performance_schema", tables: performanceTables, sources: c.Sources, several: c.Several},
+			{name: "performance_schema", tables: tables.Performance, sources: c.Sources, several: c.Several},
 			{name: "information_schema", tables: informationTables, information: true},
 		}
 		if len(c.schemas) < maxSchemas {
@@ -234,9 +235,9 @@ type Session struct {
 type statementState struct {
 	reads   live.Contents // what the tables are made of that it reads
 	sources map[*Schema][]source.Source
-	views   map[source.Source]*view
+	views   map[source.Source]*tables.View
 	rows    map[tableKey]*rows
-	pending map[*view]*pending
+	pending map[*tables.View]*tables.Pending
 	test    []testTable // the user's tables, for information_schema
 	changed int64
 	matched int64
@@ -245,12 +246,12 @@ type statementState struct {
 }
 
 func newStatement() statementState {
-	return statementState{sources: map[*Schema][]source.Source{}, views: map[source.Source]*view{}, rows: map[tableKey]*rows{}, pending: map[*view]*pending{}, recursions: map[int64]int64{}}
+	return statementState{sources: map[*Schema][]source.Source{}, views: map[source.Source]*tables.View{}, rows: map[tableKey]*rows{}, pending: map[*tables.View]*tables.Pending{}, recursions: map[int64]int64{}}
 }
 
 type tableKey struct {
 	schema *Schema
-	table  *table
+	table  *tables.Table
 }
 
 // Session opens a session.
@@ -301,7 +302,7 @@ func (s *Session) attach(ctx context.Context) (err error) {
 	for _, sc := range s.catalog.schemas {
 		run(`ATTACH ':memory:' AS %q`, sc.name)
 		for _, name := range slices.Sorted(maps.Keys(sc.tables)) {
-			if sc.tables[name].rows == nil {
+			if sc.tables[name].Rows == nil {
 				continue
 			}
 			run(`CREATE VIRTUAL TABLE %q.%q USING ftrace(%s, '%s', '%s')`, sc.name, name, s.number, sc.name, name)
@@ -422,20 +423,20 @@ func (s *Session) denied(command, table string) *mysqlerr.Error {
 
 // views returns the snapshots of a schema's sources. They stay the same during a statement, unless
 // it is several of SQLite's, of which a later one reads what the others did not.
-func (s *Session) views(sc *Schema) ([]*view, error) {
+func (s *Session) views(sc *Schema) ([]*tables.View, error) {
 	st := &s.statement
 	if sc.information {
-		return []*view{{Snapshot: &source.Snapshot{}, statement: underWay{s}}}, nil
+		return []*tables.View{{Snapshot: &source.Snapshot{}, Statement: underWay{s}}}, nil
 	}
 	sources, ok := st.sources[sc]
 	if !ok {
 		sources = s.catalog.sourcesOf(sc)
 		st.sources[sc] = sources
 	}
-	views := []*view{}
+	views := []*tables.View{}
 	for _, process := range sources {
 		v := st.views[process]
-		if v == nil || st.reads&^v.has != 0 {
+		if v == nil || st.reads&^v.Has != 0 {
 			snap, err := process.Snapshot(st.reads)
 			if errors.Is(err, source.ErrGone) && sc.several {
 				continue
@@ -444,9 +445,9 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 				return nil, sourceError(process, err)
 			}
 			if v == nil {
-				v = &view{source: process, statement: underWay{s}}
+				v = &tables.View{Source: process, Statement: underWay{s}}
 			}
-			v.Snapshot, v.has = snap, st.reads
+			v.Snapshot, v.Has = snap, st.reads
 			st.views[process] = v
 		}
 		views = append(views, v)
@@ -455,7 +456,7 @@ func (s *Session) views(sc *Schema) ([]*view, error) {
 }
 
 // rowsOf returns the rows of a table. They stay the same during a statement.
-func (s *Session) rowsOf(sc *Schema, t *table) (*rows, error) {
+func (s *Session) rowsOf(sc *Schema, t *tables.Table) (*rows, error) {
 	key := tableKey{sc, t}
 	if r := s.statement.rows[key]; r != nil {
 		return r, nil
@@ -469,22 +470,22 @@ func (s *Session) rowsOf(sc *Schema, t *table) (*rows, error) {
 		r.hidden = 1
 	}
 	for _, v := range views {
-		set := t.rows(v)
+		set := t.Rows(v)
 		if s.failed != nil {
 			return nil, s.failed
 		}
 		r.parts = append(r.parts, rowsPart{v, r.n, set})
-		r.n += set.len()
+		r.n += set.Len()
 	}
 	s.statement.rows[key] = r
 	return r, nil
 }
 
-func (s *Session) pendingOf(v *view) *pending {
+func (s *Session) pendingOf(v *tables.View) *tables.Pending {
 	if p := s.statement.pending[v]; p != nil {
 		return p
 	}
-	p := newPending(v)
+	p := tables.NewPending(v)
 	s.statement.pending[v] = p
 	return p
 }

@@ -43,18 +43,13 @@ func (u underWay) Stopped() bool      { return u.s.stopped() }
 func (u underWay) Interrupted() error { return u.s.interrupted() }
 func (u underWay) Fail(err error)     { u.s.fail(err) }
 
-func (u underWay) Status() []variable {
+func (u underWay) Status() map[string]string {
 	c, who := u.s.catalog, u.s.who.Load()
-	return []variable{{"Ssl_cipher", who.cipher}, {"Ssl_version", who.proto}, {"Threads_running", "1"}, {"Threads_connected", fmt.Sprint(c.connected.Load())},
-		{"Questions", fmt.Sprint(c.questions.Load())}, {"Uptime", fmt.Sprint(int64(time.Since(c.started).Seconds()))}}
+	return map[string]string{"Ssl_cipher": who.cipher, "Ssl_version": who.proto, "Threads_running": "1", "Threads_connected": fmt.Sprint(c.connected.Load()),
+		"Questions": fmt.Sprint(c.questions.Load()), "Uptime": fmt.Sprint(int64(time.Since(c.started).Seconds()))}
 }
 
-func (u underWay) Variables() (list []variable) {
-	for name, value := range u.s.variables {
-		list = append(list, variable{name, value})
-	}
-	return list
-}
+func (u underWay) Variables() map[string]string { return u.s.variables }
 
 func (u underWay) Done() <-chan struct{} {
 	if u.s.running == nil {

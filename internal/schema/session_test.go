@@ -11,6 +11,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // TestSpelling: what MySQL's users write, and what it gives.
@@ -125,11 +126,11 @@ func TestSysViews(t *testing.T) {
 		}
 	}
 	for name, view := range sysTables {
-		if view.rows != nil {
+		if view.Rows != nil {
 			continue
 		}
 		_, r, err := try(t, s, "SELECT * FROM sys."+name)
-		if err != nil || !slices.EqualFunc(r.Columns, view.columns, func(c Column, head columnHead) bool { return c.Name == head.name }) {
+		if err != nil || !slices.EqualFunc(r.Columns, view.Columns, func(c Column, head tables.Head) bool { return c.Name == head.Name }) {
 			t.Errorf("sys.%s: %v", name, err)
 		}
 	}

@@ -236,8 +236,8 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 	}
 	var lines, names []string
 	for _, c := range s.columnsOfTarget(t) {
-		names = append(names, "`"+c.name+"`")
-		lines = append(lines, fmt.Sprintf("  `%s` %s %s", c.name, c.kind, map[bool]string{true: "DEFAULT NULL", false: "NOT NULL"}[c.null]))
+		names = append(names, "`"+c.Name+"`")
+		lines = append(lines, fmt.Sprintf("  `%s` %s %s", c.Name, c.Kind, map[bool]string{true: "DEFAULT NULL", false: "NOT NULL"}[c.Null]))
 	}
 	for _, info := range s.tables() {
 		if info.kind == viewType && t.has(info.schema, info.name) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // Query runs a statement, with values for its ?s. The result must be read and closed before the
@@ -275,10 +276,10 @@ func (s *Session) apply(n int64) (*Result, error) {
 		return &Result{Affected: n}, nil
 	}
 	for v, p := range s.statement.pending {
-		if err := p.apply(); errors.Is(err, source.ErrReadOnly) {
-			return nil, mysqlerr.New(mysqlerr.ReadOnly, "Table is read only: process %s is a recording, or can't do that", v.source.Name())
+		if err := p.Apply(); errors.Is(err, source.ErrReadOnly) {
+			return nil, mysqlerr.New(mysqlerr.ReadOnly, "Table is read only: process %s is a recording, or can't do that", v.Source.Name())
 		} else if err != nil {
-			return nil, sourceError(v.source, err)
+			return nil, sourceError(v.Source, err)
 		}
 	}
 	r := &Result{Affected: s.statement.changed}
@@ -294,9 +295,9 @@ func (s *Session) apply(n int64) (*Result, error) {
 type target struct {
 	schema string
 	name   string
-	table  *table // nil: it is not one of ours
-	ours   bool   // it is in a schema that the user may not change
-	next   int    // the token after it
+	table  *tables.Table // nil: it is not one of ours
+	ours   bool          // it is in a schema that the user may not change
+	next   int           // the token after it
 }
 
 // target reads the name of a table at a token.
@@ -351,16 +352,16 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 		return s.exec(ctx, "DELETE FROM test."+quoteName(t.name))
 	case t.table == nil:
 		return nil, t.missing()
-	case t.table.parts == nil && t.table.rules == nil:
+	case t.table.Parts == nil && t.table.Rules == nil:
 		return nil, s.denied("DROP", t.name)
 	}
 	sources := s.catalog.sourcesOf(s.catalog.schema(t.schema))
 	for _, process := range sources {
 		var err error
-		if t.table.rules != nil {
-			err = process.SetRules(*t.table.rules, nil)
+		if t.table.Rules != nil {
+			err = process.SetRules(*t.table.Rules, nil)
 		}
-		for _, part := range t.table.parts {
+		for _, part := range t.table.Parts {
 			err = errors.Join(err, process.Truncate(part))
 		}
 		if errors.Is(err, source.ErrReadOnly) {

@@ -5,6 +5,8 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // sysFiles are the views of schema sys, a file each. They are plain SQL, for users to read, and to
@@ -15,9 +17,9 @@ var sysFiles embed.FS
 
 // A sysView is one of these views.
 type sysView struct {
-	*table     // without rows
-	query      *query
-	definition string // as a user would write it
+	*tables.Table // without rows
+	query         *query
+	definition    string // as a user would write it
 }
 
 // sysViews are the views of schema sys, by their names.
@@ -29,7 +31,7 @@ var sysViews = func() map[string]sysView {
 		if err = cmp.Or(err, failed); err != nil {
 			break
 		}
-		views[v.name] = v
+		views[v.Name] = v
 	}
 	if err != nil {
 		panic(err) // of a file that no test has seen
@@ -38,12 +40,12 @@ var sysViews = func() map[string]sysView {
 }()
 
 // sysTables are the tables of schema sys, and its views.
-var sysTables = func() map[string]*table {
-	tables := byName(blockedTables)
+var sysTables = func() map[string]*tables.Table {
+	all := tables.ByName(tables.Blocked)
 	for name, v := range sysViews {
-		tables[name] = v.table
+		all[name] = v.Table
 	}
-	return tables
+	return all
 }()
 
 // readView reads a file of CREATE VIEW.
@@ -56,9 +58,9 @@ func readView(file string) (v sysView, err error) {
 	if st.tokens, err = tokens(st.text); err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)
 	}
-	v.table = &table{name: strings.TrimSuffix(file, ".sql")}
+	v.Table = &tables.Table{Name: strings.TrimSuffix(file, ".sql")}
 	if _, err = st.parse(0, func(p *parser) {
-		p.expect("CREATE", "VIEW", sysSchema, ".", v.name, "AS")
+		p.expect("CREATE", "VIEW", sysSchema, ".", v.Name, "AS")
 		first := p.i
 		v.query = p.query()
 		v.definition = p.text[p.at(first).start:p.at(p.i-1).end]
@@ -69,7 +71,7 @@ func readView(file string) (v sysView, err error) {
 	}
 	s := v.query.plain()
 	for _, item := range s.items {
-		v.columns = append(v.columns, columnHead{name: item.alias, kind: kindOf(item.of, s.from[0].name), null: true})
+		v.Columns = append(v.Columns, tables.Head{Name: item.alias, Kind: kindOf(item.of, s.from[0].name), Null: true})
 	}
 	return v, nil
 }
@@ -79,10 +81,10 @@ func readView(file string) (v sysView, err error) {
 func kindOf(e *expr, of string) string {
 	switch {
 	case e.form == columnForm:
-		t := performanceTables[of]
-		return t.columns[t.column(e.path[0])].kind
+		t := tables.Performance[of]
+		return t.Columns[t.ColumnIndex(e.path[0])].Kind
 	case e.form == callForm && e.text == "FORMAT_TIME":
-		return wordKind
+		return tables.WordKind
 	case e.form == callForm && e.text == "ROUND":
 		return "double"
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // TestReading: a table has the same rows where the snapshot has no more than the table reads.
@@ -44,31 +45,31 @@ func TestReading(t *testing.T) {
 		return s
 	}
 	session := open(t, newFake("p"))
-	rows := func(table *table, of live.Contents) (list [][]value) {
-		set := table.rows(&view{source: newFake("p"), statement: underWay{session}, Snapshot: whole(of)})
-		for i := range set.len() {
+	rows := func(table *tables.Table, of live.Contents) (list [][]value) {
+		set := table.Rows(&tables.View{Source: newFake("p"), Statement: underWay{session}, Snapshot: whole(of)})
+		for i := range set.Len() {
 			var row []value
-			for c := range table.columns {
-				row = append(row, set.at(i, c))
+			for c := range table.Columns {
+				row = append(row, set.At(i, c))
 			}
 			list = append(list, row)
 		}
 		return list
 	}
 	read := live.Contents(0)
-	for _, tables := range []map[string]*table{performanceTables, sysTables} {
+	for _, tables := range []map[string]*tables.Table{tables.Performance, sysTables} {
 		for name, table := range maps.All(tables) {
-			if table.rows == nil {
+			if table.Rows == nil {
 				continue
 			}
-			got, want := rows(table, table.reads), rows(table, live.AllContents)
+			got, want := rows(table, table.Reads), rows(table, live.AllContents)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: %v, and with all of the snapshot %v", name, got, want)
 			}
-			if table.reads != 0 && reflect.DeepEqual(want, rows(table, 0)) {
-				t.Errorf("%s reads %b, and has the same rows without: %v", name, table.reads, want)
+			if table.Reads != 0 && reflect.DeepEqual(want, rows(table, 0)) {
+				t.Errorf("%s reads %b, and has the same rows without: %v", name, table.Reads, want)
 			}
-			read |= table.reads
+			read |= table.Reads
 		}
 	}
 	if read != live.AllContents {

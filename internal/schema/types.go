@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // MySQL knows what an expression is before it computes anything: an integer, a decimal number with
@@ -108,7 +109,7 @@ func (k exprKind) columnType() string {
 	case doubleClass:
 		return "double"
 	case textClass, enumClass:
-		return map[timeKind]string{noTime: textKind, dayTime: "date", instantTime: "datetime"}[k.time]
+		return map[timeKind]string{noTime: tables.TextKind, dayTime: "date", instantTime: "datetime"}[k.time]
 	}
 	return ""
 }
@@ -509,27 +510,27 @@ func (r *restorer) columnsOfTable(t *tableRef) (columns []typedColumn) {
 		}
 	}
 	for _, c := range r.session.headsOf(cmp.Or(t.schema, r.database, r.session.database), t.name) {
-		columns = append(columns, typedColumn{c.name, kindOfColumn(c.kind), c.hidden})
+		columns = append(columns, typedColumn{c.Name, kindOfColumn(c.Kind), c.Hidden})
 	}
 	return columns
 }
 
 // headsOf returns the columns of a table of any schema, nil if there is no such table.
-func (s *Session) headsOf(schema, name string) (heads []columnHead) {
+func (s *Session) headsOf(schema, name string) (heads []tables.Head) {
 	if sc := s.catalog.schema(schema); sc != nil {
 		t := sc.tables[strings.ToLower(name)]
 		if t == nil {
 			return nil
 		}
-		if !sc.information && t.rows != nil {
-			heads = append(heads, columnHead{name: processColumn, kind: wordKind, hidden: !sc.several})
+		if !sc.information && t.Rows != nil {
+			heads = append(heads, tables.Head{Name: processColumn, Kind: tables.WordKind, Hidden: !sc.several})
 		}
-		return append(heads, t.columns...)
+		return append(heads, t.Columns...)
 	}
 	ctx := context.Background()
 	if v, err := s.userView(ctx, schema, name); err == nil && v != nil {
 		for _, c := range v.columns {
-			heads = append(heads, columnHead{name: c.Name, kind: c.Kind})
+			heads = append(heads, tables.Head{Name: c.Name, Kind: c.Kind})
 		}
 		return heads
 	}
@@ -542,8 +543,8 @@ func (s *Session) headsOf(schema, name string) (heads []columnHead) {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var c columnHead
-		if rows.Scan(&c.name, &c.kind) == nil {
+		var c tables.Head
+		if rows.Scan(&c.Name, &c.Kind) == nil {
 			heads = append(heads, c)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // The views that users make in schema test. SQLite has no view of tables of another schema, so a
@@ -312,7 +313,7 @@ func (s *Session) columnsOf(ctx context.Context, v *userView) (columns []viewCol
 		if c.Kind == "" && len(known) == len(types) {
 			c.Kind = known[i].kind.columnType()
 		}
-		c.Kind = cmp.Or(c.Kind, textKind)
+		c.Kind = cmp.Or(c.Kind, tables.TextKind)
 		columns = append(columns, c)
 	}
 	return columns, err

@@ -10,6 +10,7 @@ import (
 	"modernc.org/sqlite/vtab"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // module is what SQLite calls to use the tables. CREATE VIRTUAL TABLE s.t USING ftrace(SESSION,
@@ -52,7 +53,7 @@ func unquoteName(s string) string { return strings.Trim(s, `'"`) }
 const processColumn = "PROCESS"
 
 // declaration returns the CREATE TABLE that SQLite gets for a table.
-func declaration(sc *Schema, t *table) string {
+func declaration(sc *Schema, t *tables.Table) string {
 	var b strings.Builder
 	b.WriteString("CREATE TABLE x(")
 	if !sc.information {
@@ -62,19 +63,19 @@ func declaration(sc *Schema, t *table) string {
 		}
 		b.WriteString(" COLLATE NOCASE, ")
 	}
-	for i, c := range t.columns {
+	for i, c := range t.Columns {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		kind := c.kind
+		kind := c.Kind
 		if strings.HasPrefix(kind, "enum") {
 			kind = "varchar(16)"
 		}
-		if c.hidden {
+		if c.Hidden {
 			kind, _, _ = strings.Cut(kind, "(")
 			kind += " HIDDEN" // a word of the type
 		}
-		fmt.Fprintf(&b, "%q %s", c.name, kind)
+		fmt.Fprintf(&b, "%q %s", c.Name, kind)
 		if !numeric(kind) {
 			b.WriteString(" COLLATE NOCASE")
 		}
@@ -91,7 +92,7 @@ func numeric(kind string) bool {
 type virtual struct {
 	session *Session
 	schema  *Schema
-	table   *table
+	table   *tables.Table
 }
 
 func (t *virtual) Disconnect() error { return nil }
@@ -102,7 +103,7 @@ func (t *virtual) Destroy() error    { return nil }
 //
 // SQLite calls it for each table that a statement reads, before the first row of any.
 func (t *virtual) BestIndex(info *vtab.IndexInfo) error {
-	t.session.statement.reads |= t.table.reads
+	t.session.statement.reads |= t.table.Reads
 	info.EstimatedCost, info.EstimatedRows = 1e6, 1e6
 	best := -1
 	for i, c := range info.Constraints {
@@ -155,7 +156,7 @@ func (t *virtual) numeric(column int) bool {
 	if !t.schema.information {
 		column--
 	}
-	return column >= 0 && numeric(t.table.columns[column].kind)
+	return column >= 0 && numeric(t.table.Columns[column].Kind)
 }
 
 func (c *cursor) Next() error {
@@ -190,14 +191,14 @@ func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 		if !t.schema.information {
 			column--
 		}
-		old := any(part.v.source.Name())
+		old := any(part.v.Source.Name())
 		if column >= 0 {
-			old = part.rowset.at(row, column)
+			old = part.Rowset.At(row, column)
 		}
 		if old == now {
 			continue
 		}
-		if column < 0 || t.table.update == nil || !t.table.columns[column].updatable {
+		if column < 0 || t.table.Update == nil || !t.table.Columns[column].Updatable {
 			return t.session.fail(mysqlerr.New(mysqlerr.Usage, "Invalid performance_schema usage."))
 		}
 		o, ok1 := old.(string)
@@ -205,7 +206,7 @@ func (t *virtual) Update(rowid int64, cols []vtab.Value, _ *int64) error {
 			continue
 		}
 		changed = true
-		if err := t.table.update(t.session.pendingOf(part.v), part.rowset.row(row), column, now); err != nil {
+		if err := t.table.Update(t.session.pendingOf(part.v), part.Rowset.Row(row), column, now); err != nil {
 			return t.session.fail(err)
 		}
 	}
@@ -222,10 +223,10 @@ func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
 		return t.session.fail(err)
 	}
 	for _, v := range views {
-		if only := cols[0]; only != nil && !strings.EqualFold(fmt.Sprint(only), v.source.Name()) {
+		if only := cols[0]; only != nil && !strings.EqualFold(fmt.Sprint(only), v.Source.Name()) {
 			continue
 		}
-		if err := t.table.insert(t.session.pendingOf(v), cols[1:]); err != nil {
+		if err := t.table.Insert(t.session.pendingOf(v), cols[1:]); err != nil {
 			return t.session.fail(err)
 		}
 		t.session.statement.changed++
@@ -236,7 +237,7 @@ func (t *virtual) Insert(cols []vtab.Value, rowid *int64) error {
 
 func (t *virtual) Delete(rowid int64) error {
 	part, row := t.session.statement.rows[tableKey{t.schema, t.table}].part(int(rowid))
-	t.table.delete(t.session.pendingOf(part.v), part.rowset.row(row))
+	t.table.Delete(t.session.pendingOf(part.v), part.Rowset.Row(row))
 	t.session.statement.changed++
 	return nil
 }
@@ -250,9 +251,9 @@ type rows struct {
 }
 
 type rowsPart struct {
-	v     *view
+	v     *tables.View
 	first int
-	rowset
+	tables.Rowset
 }
 
 // part returns the process to which a row belongs, and its index among that process's rows.
@@ -267,9 +268,9 @@ func (r *rows) part(row int) (*rowsPart, int) {
 func (r *rows) at(row, column int) value {
 	p, row := r.part(row)
 	if column -= r.hidden; column < 0 {
-		return p.v.source.Name()
+		return p.v.Source.Name()
 	}
-	return p.rowset.at(row, column)
+	return p.Rowset.At(row, column)
 }
 
 // lookup returns the indexes of rows by their values in a column.

@@ -20,8 +20,8 @@ func (c *Catalog) Tables() (list []NamedTable) {
 	for _, sc := range c.schemas {
 		for _, name := range slices.Sorted(maps.Keys(sc.tables)) {
 			t := NamedTable{Schema: sc.name, Name: name}
-			for _, column := range sc.tables[name].columns {
-				t.Columns = append(t.Columns, column.name)
+			for _, column := range sc.tables[name].Columns {
+				t.Columns = append(t.Columns, column.Name)
 			}
 			list = append(list, t)
 		}

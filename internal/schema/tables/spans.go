@@ -1,4 +1,4 @@
-package schema
+package tables
 
 import (
 	"cmp"
@@ -15,13 +15,13 @@ import (
 // Statements and stages, as the core sees them.
 
 // spansOf returns the spans of a class, in the order in which they began.
-func (v *view) spansOf(class string) []source.Span {
+func (v *View) spansOf(class string) []source.Span {
 	return slices.DeleteFunc(slices.Clone(v.Spans), func(s source.Span) bool { return v.Function(s.Function).Class() != class })
 }
 
 // ofThreads returns those of the threads that there are: the process keeps the last spans of all
 // goroutines, those that have ended included.
-func (v *view) ofThreads(spans []source.Span) []source.Span {
+func (v *View) ofThreads(spans []source.Span) []source.Span {
 	threads := map[uint64]bool{}
 	for i := range v.Threads {
 		threads[v.Threads[i].ID] = true
@@ -30,7 +30,7 @@ func (v *view) ofThreads(spans []source.Span) []source.Span {
 }
 
 // currentSpans returns those that are under way, and the last one of each thread that has none.
-func (v *view) currentSpans(spans []source.Span) []source.Span {
+func (v *View) currentSpans(spans []source.Span) []source.Span {
 	spans = v.ofThreads(spans)
 	busy, last := map[uint64]bool{}, map[uint64]int{}
 	for i := range spans {
@@ -47,7 +47,7 @@ func (v *view) currentSpans(spans []source.Span) []source.Span {
 }
 
 // historySpans returns the last of each thread that have ended, in the order of the threads.
-func (v *view) historySpans(spans []source.Span) []source.Span {
+func (v *View) historySpans(spans []source.Span) []source.Span {
 	n := map[uint64]int{}
 	var rows []source.Span
 	for _, s := range slices.Backward(v.ofThreads(spans)) {
@@ -67,7 +67,7 @@ func endedSpans(spans []source.Span) []source.Span {
 }
 
 // statementsOf returns statements as rows of their tables.
-func (v *view) statementsOf(spans []source.Span) []source.Statement {
+func (v *View) statementsOf(spans []source.Span) []source.Statement {
 	rows := make([]source.Statement, len(spans))
 	for i := range spans {
 		s := &spans[i]
@@ -88,7 +88,7 @@ func (v *view) statementsOf(spans []source.Span) []source.Statement {
 var mysqlError = regexp.MustCompile(`^Error (\d+)\b`)
 
 // ownStatements returns the tables of statements by what the core knows, if it knows any.
-func (v *view) ownStatements() (s source.Statements, some bool) {
+func (v *View) ownStatements() (s source.Statements, some bool) {
 	spans := v.spansOf(source.StatementClass)
 	sums := v.only(v.Global, source.StatementClass)
 	if len(spans) == 0 && len(sums) == 0 {
@@ -116,54 +116,54 @@ func (v *view) ownStatements() (s source.Statements, some bool) {
 }
 
 // stageTables have a row for each HTTP request that the program served or made, and sums of them.
-var stageTables = slices.Concat([]*table{
-	newTable("events_stages_current", func(v *view) []source.Span { return v.currentSpans(v.spansOf(source.StageClass)) }, stageColumns...),
-	withParts(newTable("events_stages_history", func(v *view) []source.Span { return v.historySpans(v.spansOf(source.StageClass)) }, stageColumns...), source.StagePart),
-	withParts(newTable("events_stages_history_long", func(v *view) []source.Span { return endedSpans(v.spansOf(source.StageClass)) }, stageColumns...), source.StagePart),
-	withParts(reading(live.SumsByFunction, newTable("events_stages_summary_global_by_event_name", func(v *view) []source.Summary {
+var stageTables = slices.Concat([]*Table{
+	New("events_stages_current", func(v *View) []source.Span { return v.currentSpans(v.spansOf(source.StageClass)) }, stageColumns...),
+	withParts(New("events_stages_history", func(v *View) []source.Span { return v.historySpans(v.spansOf(source.StageClass)) }, stageColumns...), source.StagePart),
+	withParts(New("events_stages_history_long", func(v *View) []source.Span { return endedSpans(v.spansOf(source.StageClass)) }, stageColumns...), source.StagePart),
+	withParts(reading(live.SumsByFunction, New("events_stages_summary_global_by_event_name", func(v *View) []source.Summary {
 		return every(v.only(v.Global, source.StageClass), v.kindsOf(source.StageClass))
 	}, summaryColumns()...)), source.StageGlobalPart),
 }, summariesBy(source.StageClass, summaryColumns))
 
 // probeTables have a row for each time that a static probe fired, and how often each did.
-var probeTables = slices.Concat([]*table{
-	newTable("events_probes_current", func(v *view) []source.Span { return v.currentSpans(v.Fired) }, probeColumns...),
-	withParts(newTable("events_probes_history", func(v *view) []source.Span { return v.historySpans(v.Fired) }, probeColumns...), source.ProbePart),
-	withParts(newTable("events_probes_history_long", func(v *view) []source.Span { return v.Fired }, probeColumns...), source.ProbePart),
-	withParts(reading(live.SumsByFunction, newTable("events_probes_summary_global_by_event_name", func(v *view) []source.Summary { return every(v.only(v.Global, source.ProbeClass), v.Probes) }, firedColumns()...)), source.ProbeGlobalPart),
+var probeTables = slices.Concat([]*Table{
+	New("events_probes_current", func(v *View) []source.Span { return v.currentSpans(v.Fired) }, probeColumns...),
+	withParts(New("events_probes_history", func(v *View) []source.Span { return v.historySpans(v.Fired) }, probeColumns...), source.ProbePart),
+	withParts(New("events_probes_history_long", func(v *View) []source.Span { return v.Fired }, probeColumns...), source.ProbePart),
+	withParts(reading(live.SumsByFunction, New("events_probes_summary_global_by_event_name", func(v *View) []source.Summary { return every(v.only(v.Global, source.ProbeClass), v.Probes) }, firedColumns()...)), source.ProbeGlobalPart),
 }, summariesBy(source.ProbeClass, firedColumns))
 
 // firedColumns returns the columns of how often probes fired, beginning with what that is grouped
 // by.
-func firedColumns(by ...column[source.Summary]) []column[source.Summary] {
+func firedColumns(by ...Column[source.Summary]) []Column[source.Summary] {
 	return summaryColumns(by...)[:len(by)+2]
 }
 
-var probeColumns = slices.Concat(spanColumns, nestingColumns[source.Span](), []column[source.Span]{
-	optional("ARGS", textKind, func(_ *view, s *source.Span) (string, bool) { return s.Args().Get() }),
+var probeColumns = slices.Concat(spanColumns, nestingColumns[source.Span](), []Column[source.Span]{
+	Optional("ARGS", TextKind, func(_ *View, s *source.Span) (string, bool) { return s.Args().Get() }),
 })
 
 // kindsOf returns the instruments of a class.
-func (v *view) kindsOf(class string) []source.Function {
+func (v *View) kindsOf(class string) []source.Function {
 	return slices.DeleteFunc(slices.Clone(v.Kinds), func(f source.Function) bool { return f.Class() != class })
 }
 
-var spanColumns = eventColumns(id("EVENT_ID", func(s *source.Span) uint64 { return s.ID }), null[source.Span]("SOURCE", nameKind))
+var spanColumns = eventColumns(id("EVENT_ID", func(s *source.Span) uint64 { return s.ID }), Null[source.Span]("SOURCE", NameKind))
 
-var stageColumns = slices.Concat(spanColumns, []column[source.Span]{
-	null[source.Span]("WORK_COMPLETED", "bigint unsigned"),
-	null[source.Span]("WORK_ESTIMATED", "bigint unsigned"),
-}, nestingColumns[source.Span](), []column[source.Span]{
-	text("REQUEST", textKind, func(_ *view, s *source.Span) string { return s.Text }),
-	unsigned("STATUS", func(s *source.Span) uint64 { return uint64(max(s.Status, 0)) }),
-	known("MESSAGE_TEXT", textKind, func(_ *view, s *source.Span) string { return s.Message }),
-	number("ERRORS", func(s *source.Span) int64 {
+var stageColumns = slices.Concat(spanColumns, []Column[source.Span]{
+	Null[source.Span]("WORK_COMPLETED", "bigint unsigned"),
+	Null[source.Span]("WORK_ESTIMATED", "bigint unsigned"),
+}, nestingColumns[source.Span](), []Column[source.Span]{
+	Text("REQUEST", TextKind, func(_ *View, s *source.Span) string { return s.Text }),
+	Unsigned("STATUS", func(s *source.Span) uint64 { return uint64(max(s.Status, 0)) }),
+	Known("MESSAGE_TEXT", TextKind, func(_ *View, s *source.Span) string { return s.Message }),
+	Number("ERRORS", func(s *source.Span) int64 {
 		if s.Failed || s.Panicked {
 			return 1
 		}
 		return 0
 	}),
-	optional("TRACE_ID", wordKind, func(_ *view, s *source.Span) (string, bool) { id, _, ok := strings.Cut(s.Trace, "-"); return id, ok }),
-	optional("SPAN_ID", wordKind, func(_ *view, s *source.Span) (string, bool) { _, id, ok := strings.Cut(s.Trace, "-"); return id, ok }),
-	known("PARENT_SPAN_ID", wordKind, func(_ *view, s *source.Span) string { return s.Parent }),
+	Optional("TRACE_ID", WordKind, func(_ *View, s *source.Span) (string, bool) { id, _, ok := strings.Cut(s.Trace, "-"); return id, ok }),
+	Optional("SPAN_ID", WordKind, func(_ *View, s *source.Span) (string, bool) { _, id, ok := strings.Cut(s.Trace, "-"); return id, ok }),
+	Known("PARENT_SPAN_ID", WordKind, func(_ *View, s *source.Span) string { return s.Parent }),
 })

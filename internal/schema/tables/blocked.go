@@ -1,4 +1,4 @@
-package schema
+package tables
 
 import (
 	"slices"
@@ -7,23 +7,24 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
-// blockedTables say who waits for what, and for whom, which no query of the other tables can tell.
-var blockedTables = []*table{
-	newTable("blocked", blocked, slices.Concat(blockedColumns("THREAD_ID"), []column[blockedRow]{
+// Blocked are tables of schema sys. They say who waits for what, and for whom, which no query of
+// the other tables can tell.
+var Blocked = []*Table{
+	New("blocked", blocked, slices.Concat(blockedColumns("THREAD_ID"), []Column[blockedRow]{
 		yesNo("STUCK", func(r *blockedRow) bool { return r.state.Stuck }),
-		number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
+		Number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
 	})...),
-	newTable("lock_waits", func(v *view) []blockedRow {
+	New("lock_waits", func(v *View) []blockedRow {
 		return slices.DeleteFunc(blocked(v), func(r blockedRow) bool { return lockOf(v, r.state) == 0 })
-	}, slices.Concat(blockedColumns("WAITING_THREAD_ID"), []column[blockedRow]{
-		unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
-		number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
+	}, slices.Concat(blockedColumns("WAITING_THREAD_ID"), []Column[blockedRow]{
+		Unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
+		Number("WAITING_THREADS", func(r *blockedRow) int64 { return int64(r.together) }),
 	})...),
-	newTable("wait_chains", waitChains, slices.Concat([]column[blockedRow]{
+	New("wait_chains", waitChains, slices.Concat([]Column[blockedRow]{
 		id("FIRST_THREAD_ID", func(r *blockedRow) uint64 { return r.first }),
-		number("STEP", func(r *blockedRow) int64 { return int64(r.step) }),
-	}, blockedColumns("THREAD_ID"), []column[blockedRow]{
-		unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
+		Number("STEP", func(r *blockedRow) int64 { return int64(r.step) }),
+	}, blockedColumns("THREAD_ID"), []Column[blockedRow]{
+		Unsigned("BLOCKING_THREAD_ID", func(r *blockedRow) uint64 { return r.by }),
 		yesNo("CYCLE", func(r *blockedRow) bool { return r.cycle }),
 	})...),
 }
@@ -42,7 +43,7 @@ type blockedRow struct {
 }
 
 // blocked returns goroutines that wait for others, and for what.
-func blocked(v *view) (rows []blockedRow) {
+func blocked(v *View) (rows []blockedRow) {
 	states := processlist(v)
 	waiting, holders := map[uint64]int{}, v.lockedBy()
 	for i := range states {
@@ -64,14 +65,14 @@ func blocked(v *view) (rows []blockedRow) {
 }
 
 // lockedBy returns by lock a thread that holds it, one that reads only if no other does.
-func (v *view) lockedBy() map[uint64]uint64 {
+func (v *View) lockedBy() map[uint64]uint64 {
 	by := map[uint64]uint64{}
 	if v.Held == nil {
 		return by
 	}
 	held, err := v.Held()
 	if err != nil {
-		v.statement.Fail(err)
+		v.Statement.Fail(err)
 	}
 	for _, h := range held {
 		if h.Mode != "READ" || by[h.Object] == 0 {
@@ -83,7 +84,7 @@ func (v *view) lockedBy() map[uint64]uint64 {
 
 // waitChains returns, for each goroutine that waits for a lock whose holder is known, that
 // goroutine, the holder, the one that this waits for, and so on.
-func waitChains(v *view) (rows []blockedRow) {
+func waitChains(v *View) (rows []blockedRow) {
 	states, holders := processlist(v), v.lockedBy()
 	byThread := map[uint64]*source.State{}
 	for i := range states {
@@ -110,7 +111,7 @@ func waitChains(v *view) (rows []blockedRow) {
 }
 
 // lockOf returns the lock that a goroutine waits for, or 0.
-func lockOf(v *view, s *source.State) uint64 {
+func lockOf(v *View, s *source.State) uint64 {
 	if kind := v.Function(s.Wait).Name; s.Wait == 0 || kind != "synch/mutex" && !strings.HasPrefix(kind, "synch/rwlock/") {
 		return 0
 	}
@@ -118,19 +119,19 @@ func lockOf(v *view, s *source.State) uint64 {
 }
 
 // blockedColumns are those that all tables about blocked goroutines have.
-func blockedColumns(thread string) []column[blockedRow] {
-	return []column[blockedRow]{
+func blockedColumns(thread string) []Column[blockedRow] {
+	return []Column[blockedRow]{
 		id(thread, func(r *blockedRow) uint64 { return r.state.Thread }),
-		text("NAME", nameKind, func(_ *view, r *blockedRow) string {
+		Text("NAME", NameKind, func(_ *View, r *blockedRow) string {
 			return "goroutine/" + strings.TrimPrefix(entryOf(r.state.Started), "call/")
 		}),
-		known("EVENT_NAME", nameKind, func(v *view, r *blockedRow) string { return v.functionOr(r.state.Wait, "") }),
-		unsigned("OBJECT_INSTANCE_BEGIN", func(r *blockedRow) uint64 { return r.object }),
-		known("OBJECT_NAME", nameKind, func(v *view, r *blockedRow) string { return v.ObjectName(r.state.Wait, r.object, true) }),
+		Known("EVENT_NAME", NameKind, func(v *View, r *blockedRow) string { return v.functionOr(r.state.Wait, "") }),
+		Unsigned("OBJECT_INSTANCE_BEGIN", func(r *blockedRow) uint64 { return r.object }),
+		Known("OBJECT_NAME", NameKind, func(v *View, r *blockedRow) string { return v.ObjectName(r.state.Wait, r.object, true) }),
 		moment("TIMER_START", func(r *blockedRow) (int64, bool) { return r.state.Since, r.state.Since >= 0 }),
-		optional("FUNCTION", nameKind, func(_ *view, r *blockedRow) (string, bool) {
+		Optional("FUNCTION", NameKind, func(_ *View, r *blockedRow) (string, bool) {
 			return source.InstrumentOf(r.state.Within), r.state.Within != ""
 		}),
-		known("SOURCE", nameKind, func(_ *view, r *blockedRow) string { return r.state.Source }),
+		Known("SOURCE", NameKind, func(_ *View, r *blockedRow) string { return r.state.Source }),
 	}
 }

@@ -1,4 +1,4 @@
-package schema
+package tables
 
 import (
 	"cmp"
@@ -14,32 +14,32 @@ import (
 
 // fileTables have the files, pipes and sockets that were read and written, and sums of that. They
 // are made of the summaries of waits.
-var fileTables = []*table{
-	withParts(reading(live.SumsOfWaits, newTable("file_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("file_instances") },
+var fileTables = []*Table{
+	withParts(reading(live.SumsOfWaits, New("file_summary_by_event_name", func(v *View) []fileSummary { return v.filesByName("file_instances") },
 		fileColumns(fileEvent)...)), source.WaitGlobalPart),
-	withParts(reading(live.SumsByReceiver, newTable("file_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("file_instances") },
-		fileColumns(text("FILE_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }), fileEvent, fileObject)...)), source.ByInstancePart),
-	withParts(reading(live.SumsOfWaits, newTable("socket_summary_by_event_name", func(v *view) []fileSummary { return v.filesByName("socket_instances") },
+	withParts(reading(live.SumsByReceiver, New("file_summary_by_instance", func(v *View) []fileSummary { return v.filesByInstance("file_instances") },
+		fileColumns(Text("FILE_NAME", NameKind, func(_ *View, s *fileSummary) string { return s.called }), fileEvent, fileObject)...)), source.ByInstancePart),
+	withParts(reading(live.SumsOfWaits, New("socket_summary_by_event_name", func(v *View) []fileSummary { return v.filesByName("socket_instances") },
 		fileColumns(fileEvent)...)), source.WaitGlobalPart),
-	withParts(reading(live.SumsByReceiver, newTable("socket_summary_by_instance", func(v *view) []fileSummary { return v.filesByInstance("socket_instances") },
-		fileColumns(fileEvent, fileObject, text("OBJECT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.called }))...)), source.ByInstancePart),
+	withParts(reading(live.SumsByReceiver, New("socket_summary_by_instance", func(v *View) []fileSummary { return v.filesByInstance("socket_instances") },
+		fileColumns(fileEvent, fileObject, Text("OBJECT_NAME", NameKind, func(_ *View, s *fileSummary) string { return s.called }))...)), source.ByInstancePart),
 	instanceTable("file_instances",
-		known("FILE_NAME", nameKind, func(_ *view, i *instance) string { return i.called }),
-		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),
-		number("OPEN_COUNT", func(i *instance) int64 { return int64(i.open) })),
+		Known("FILE_NAME", NameKind, func(_ *View, i *instance) string { return i.called }),
+		Text("EVENT_NAME", NameKind, func(_ *View, i *instance) string { return i.name }),
+		Number("OPEN_COUNT", func(i *instance) int64 { return int64(i.open) })),
 	instanceTable("socket_instances",
-		text("EVENT_NAME", nameKind, func(_ *view, i *instance) string { return i.name }),
-		unsigned("THREAD_ID", func(i *instance) uint64 { return i.thread }),
+		Text("EVENT_NAME", NameKind, func(_ *View, i *instance) string { return i.name }),
+		Unsigned("THREAD_ID", func(i *instance) uint64 { return i.thread }),
 		id("SOCKET_ID", func(i *instance) uint64 { return i.object & format.ObjectDescriptor }),
-		optional("IP", "varchar(64)", func(_ *view, i *instance) (string, bool) {
+		Optional("IP", "varchar(64)", func(_ *View, i *instance) (string, bool) {
 			host, _, ok := i.address()
 			return host, ok
 		}),
-		optional("PORT", wordKind, func(_ *view, i *instance) (string, bool) {
+		Optional("PORT", WordKind, func(_ *View, i *instance) (string, bool) {
 			_, port, ok := i.address()
 			return port, ok
 		}),
-		text("STATE", "enum('IDLE','ACTIVE')", func(_ *view, i *instance) string {
+		Text("STATE", "enum('IDLE','ACTIVE')", func(_ *View, i *instance) string {
 			if i.waiting > 0 {
 				return "ACTIVE"
 			}
@@ -66,7 +66,7 @@ type fileSummary struct {
 }
 
 var (
-	fileEvent  = text("EVENT_NAME", nameKind, func(_ *view, s *fileSummary) string { return s.name })
+	fileEvent  = Text("EVENT_NAME", NameKind, func(_ *View, s *fileSummary) string { return s.name })
 	fileObject = id("OBJECT_INSTANCE_BEGIN", func(s *fileSummary) uint64 { return s.object })
 )
 
@@ -84,7 +84,7 @@ func (s *fileSummary) add(kind string, of *source.Summary) {
 }
 
 // filesByName returns a row for each of the kinds of files in a table of instances.
-func (v *view) filesByName(table string) []fileSummary {
+func (v *View) filesByName(table string) []fileSummary {
 	var rows []fileSummary
 	for _, s := range every(v.only(v.Global, source.WaitClass), v.Waits) {
 		of := v.waitKind(s.Function)
@@ -103,7 +103,7 @@ func (v *view) filesByName(table string) []fileSummary {
 }
 
 // filesByInstance returns a row for each file, by its name, or for each socket.
-func (v *view) filesByInstance(table string) []fileSummary {
+func (v *View) filesByInstance(table string) []fileSummary {
 	type key struct {
 		name, called string
 		object       uint64
@@ -134,7 +134,7 @@ func (v *view) filesByInstance(table string) []fileSummary {
 }
 
 // fileColumns are those of MySQL, after what the rows are by.
-func fileColumns(by ...column[fileSummary]) []column[fileSummary] {
+func fileColumns(by ...Column[fileSummary]) []Column[fileSummary] {
 	list := by
 	for _, part := range []struct {
 		count, name string
@@ -148,7 +148,7 @@ func fileColumns(by ...column[fileSummary]) []column[fileSummary] {
 	} {
 		list = append(list, sumColumns(part.count, part.name, part.of)...)
 		if part.bytes {
-			list = append(list, number("SUM_NUMBER_OF_BYTES_"+part.name, func(s *fileSummary) int64 { return int64(part.of(s).Bytes) }))
+			list = append(list, Number("SUM_NUMBER_OF_BYTES_"+part.name, func(s *fileSummary) int64 { return int64(part.of(s).Bytes) }))
 		}
 	}
 	return list

@@ -1,4 +1,4 @@
-package schema
+package tables
 
 import (
 	"cmp"
@@ -12,18 +12,18 @@ import (
 )
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
-var waitTables = slices.Concat([]*table{
-	withParts(reading(live.LongWaits, newTable("events_waits_current", currentWaits, waitColumns...))),
-	withParts(reading(live.LongWaits, newTable("events_waits_history", historyWaits, waitColumns...)), source.WaitHistoryPart),
-	withParts(reading(live.LongWaits, newTable("events_waits_history_long", func(v *view) []source.Wait { return v.LongWaits }, waitColumns...)), source.WaitHistoryLongPart),
-	withParts(reading(live.SumsOfWaits, newTable("events_waits_summary_global_by_event_name", func(v *view) []source.Summary { return every(v.only(v.Global, source.WaitClass), v.Waits) },
+var waitTables = slices.Concat([]*Table{
+	withParts(reading(live.LongWaits, New("events_waits_current", currentWaits, waitColumns...))),
+	withParts(reading(live.LongWaits, New("events_waits_history", historyWaits, waitColumns...)), source.WaitHistoryPart),
+	withParts(reading(live.LongWaits, New("events_waits_history_long", func(v *View) []source.Wait { return v.LongWaits }, waitColumns...)), source.WaitHistoryLongPart),
+	withParts(reading(live.SumsOfWaits, New("events_waits_summary_global_by_event_name", func(v *View) []source.Summary { return every(v.only(v.Global, source.WaitClass), v.Waits) },
 		waitSummaryColumns()...)), source.WaitGlobalPart),
-	withParts(reading(live.LongWaits|live.SumsByReceiver, newTable("events_waits_summary_by_instance", func(v *view) []source.Summary { return v.only(v.ByInstance(), source.WaitClass) },
+	withParts(reading(live.LongWaits|live.SumsByReceiver, New("events_waits_summary_by_instance", func(v *View) []source.Summary { return v.only(v.ByInstance(), source.WaitClass) },
 		waitSummaryColumns(
 			id("OBJECT_INSTANCE_BEGIN", func(s *source.Summary) uint64 { return s.Object }),
-			known("OBJECT_NAME", nameKind, func(v *view, s *source.Summary) string { return v.ObjectName(s.Function, s.Object, false) }))...)), source.ByInstancePart),
-	instanceTable("mutex_instances", unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
-	instanceTable("rwlock_instances", unsigned("WRITE_LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder }),
+			Known("OBJECT_NAME", NameKind, func(v *View, s *source.Summary) string { return v.ObjectName(s.Function, s.Object, false) }))...)), source.ByInstancePart),
+	instanceTable("mutex_instances", Unsigned("LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder })),
+	instanceTable("rwlock_instances", Unsigned("WRITE_LOCKED_BY_THREAD_ID", func(i *instance) uint64 { return i.holder }),
 		id("READ_LOCKED_BY_COUNT", func(i *instance) uint64 { return i.readers })),
 	instanceTable("cond_instances"),
 	instanceTable("chan_instances"),
@@ -58,7 +58,7 @@ var waitKinds = map[string]waitKind{
 
 // waitKind has what waitKinds has of a kind of waits. Of files it has reads, writes and other
 // operations as one.
-func (v *view) waitKind(function uint32) waitKind {
+func (v *View) waitKind(function uint32) waitKind {
 	name := v.Function(function).Name
 	if what, _, ok := strings.Cut(strings.TrimPrefix(name, "io/"), "/"); ok && strings.HasPrefix(name, "io/") {
 		name = "io/" + what
@@ -68,7 +68,7 @@ func (v *view) waitKind(function uint32) waitKind {
 
 // currentWaits returns the wait that each thread is in, or its last one if it is in none. Of a
 // running program it also has those of goroutines that stopped before their kind was enabled.
-func currentWaits(v *view) []source.Wait {
+func currentWaits(v *View) []source.Wait {
 	stopped := map[uint64]*source.State{}
 	if v.States != nil && v.Consumers&source.WaitCurrent != 0 {
 		states := processlist(v)
@@ -102,7 +102,7 @@ func currentWaits(v *view) []source.Wait {
 
 // told returns a wait under way with what the list of goroutines has of it: where it is, and, if it
 // is for a mutex, what that is in. It is as it was if s is nil, or the goroutine has gone on since.
-func (v *view) told(w source.Wait, s *source.State) source.Wait {
+func (v *View) told(w source.Wait, s *source.State) source.Wait {
 	if s == nil || s.Object != w.Object {
 		return w
 	}
@@ -121,7 +121,7 @@ func waitOf(s *source.State) source.Wait {
 	return source.Wait{Event: source.Event{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since}, Runnable: -1, Object: s.Object, Source: s.Source}
 }
 
-func historyWaits(v *view) []source.Wait {
+func historyWaits(v *View) []source.Wait {
 	var rows []source.Wait
 	for i := range v.Threads {
 		rows = append(rows, v.Threads[i].Waits...)
@@ -130,35 +130,35 @@ func historyWaits(v *view) []source.Wait {
 }
 
 var (
-	waitEvents  = eventColumns(unsigned("EVENT_ID", func(w *source.Wait) uint64 { return w.ID }), known("SOURCE", nameKind, func(_ *view, w *source.Wait) string { return w.Source }))
+	waitEvents  = eventColumns(Unsigned("EVENT_ID", func(w *source.Wait) uint64 { return w.ID }), Known("SOURCE", NameKind, func(_ *View, w *source.Wait) string { return w.Source }))
 	waitNesting = nestingColumns[source.Wait]()
 )
 
-var waitColumns = slices.Concat(waitEvents, []column[source.Wait]{
-	null[source.Wait]("SPINS", "int unsigned"),
-	known("OBJECT_SCHEMA", nameKind, func(v *view, w *source.Wait) string { return v.objectPackage(w) }),
-	known("OBJECT_NAME", nameKind, func(v *view, w *source.Wait) string { return v.ObjectName(w.Function, w.Object, w.Inside) }),
-	null[source.Wait]("INDEX_NAME", nameKind),
-	known("OBJECT_TYPE", wordKind, func(v *view, w *source.Wait) string { return v.waitKind(w.Function).object }),
-	unsigned("OBJECT_INSTANCE_BEGIN", func(w *source.Wait) uint64 { return w.Object }),
-}, waitNesting[:2], []column[source.Wait]{
-	text("OPERATION", wordKind, func(v *view, w *source.Wait) string {
+var waitColumns = slices.Concat(waitEvents, []Column[source.Wait]{
+	Null[source.Wait]("SPINS", "int unsigned"),
+	Known("OBJECT_SCHEMA", NameKind, func(v *View, w *source.Wait) string { return v.objectPackage(w) }),
+	Known("OBJECT_NAME", NameKind, func(v *View, w *source.Wait) string { return v.ObjectName(w.Function, w.Object, w.Inside) }),
+	Null[source.Wait]("INDEX_NAME", NameKind),
+	Known("OBJECT_TYPE", WordKind, func(v *View, w *source.Wait) string { return v.waitKind(w.Function).object }),
+	Unsigned("OBJECT_INSTANCE_BEGIN", func(w *source.Wait) uint64 { return w.Object }),
+}, waitNesting[:2], []Column[source.Wait]{
+	Text("OPERATION", WordKind, func(v *View, w *source.Wait) string {
 		if w.Operation != 0 {
 			return w.Operation.Name()
 		}
 		return v.waitKind(w.Function).operation
 	}),
-	{columnHead{name: "NUMBER_OF_BYTES", kind: "bigint", null: true}, func(_ *view, w *source.Wait) value {
+	{Head{Name: "NUMBER_OF_BYTES", Kind: "bigint", Null: true}, func(_ *View, w *source.Wait) value {
 		if n, ok := w.Operation.Bytes(); ok && !w.Inside {
 			return int64(n)
 		}
 		return nil
 	}},
-	null[source.Wait]("FLAGS", "int unsigned"),
+	Null[source.Wait]("FLAGS", "int unsigned"),
 	moment("TIMER_RUNNABLE", func(w *source.Wait) (int64, bool) { return w.Runnable, w.Timed && !w.Inside && w.Runnable >= 0 }),
-	unsigned("ENDED_BY_THREAD_ID", func(w *source.Wait) uint64 { return w.Ender.Thread }),
-	known("ENDED_BY_EVENT_NAME", nameKind, func(v *view, w *source.Wait) string { return v.functionOr(w.Ender.Function, "") }),
-	unsigned("ENDED_BY_CALL", func(w *source.Wait) uint64 { return w.Ender.Call }),
+	Unsigned("ENDED_BY_THREAD_ID", func(w *source.Wait) uint64 { return w.Ender.Thread }),
+	Known("ENDED_BY_EVENT_NAME", NameKind, func(v *View, w *source.Wait) string { return v.functionOr(w.Ender.Function, "") }),
+	Unsigned("ENDED_BY_CALL", func(w *source.Wait) uint64 { return w.Ender.Call }),
 	waitNesting[2],
 	alias("EVENTS_WAITS_ID", waitEvents[1]),
 	alias("EVENTS_WAITS_NAME", waitEvents[3]),
@@ -167,14 +167,14 @@ var waitColumns = slices.Concat(waitEvents, []column[source.Wait]{
 })
 
 // waitSummaryColumns are those of MySQL, and how much of the time goroutines could run.
-func waitSummaryColumns(by ...column[source.Summary]) []column[source.Summary] {
+func waitSummaryColumns(by ...Column[source.Summary]) []Column[source.Summary] {
 	all := summaryColumns(by...)
-	return append(all[:slices.IndexFunc(all, func(c column[source.Summary]) bool { return c.name == "MAX_TIMER_WAIT" })+1],
-		number("SUM_TIMER_RUNNABLE", func(s *source.Summary) int64 { return s.Sum - s.Self }))
+	return append(all[:slices.IndexFunc(all, func(c Column[source.Summary]) bool { return c.Name == "MAX_TIMER_WAIT" })+1],
+		Number("SUM_TIMER_RUNNABLE", func(s *source.Summary) int64 { return s.Sum - s.Self }))
 }
 
 // objectPackage returns the package of what a wait was for, "" if it is not known.
-func (v *view) objectPackage(w *source.Wait) string {
+func (v *View) objectPackage(w *source.Wait) string {
 	if strings.HasPrefix(v.Function(w.Function).Name, "io/") {
 		return ""
 	}
@@ -205,21 +205,21 @@ type instance struct {
 }
 
 // instanceTable returns a table of objects of which some wait is known, or that someone holds.
-func instanceTable(name string, more ...column[instance]) *table {
-	columns := append([]column[instance]{
-		text("NAME", nameKind, func(v *view, i *instance) string { return i.name }),
+func instanceTable(name string, more ...Column[instance]) *Table {
+	columns := append([]Column[instance]{
+		Text("NAME", NameKind, func(v *View, i *instance) string { return i.name }),
 		id("OBJECT_INSTANCE_BEGIN", func(i *instance) uint64 { return i.object }),
 	}, more...)
-	return reading(live.LongWaits|live.SumsByReceiver, newTable(name, func(v *view) []instance { return v.instances(name) }, append(columns,
-		known("OBJECT_NAME", nameKind, func(_ *view, i *instance) string { return i.called }),
-		number("WAITING_THREADS", func(i *instance) int64 { return int64(i.waiting) }),
-		known("SOURCE", nameKind, func(_ *view, i *instance) string { return i.source }),
+	return reading(live.LongWaits|live.SumsByReceiver, New(name, func(v *View) []instance { return v.instances(name) }, append(columns,
+		Known("OBJECT_NAME", NameKind, func(_ *View, i *instance) string { return i.called }),
+		Number("WAITING_THREADS", func(i *instance) int64 { return int64(i.waiting) }),
+		Known("SOURCE", NameKind, func(_ *View, i *instance) string { return i.source }),
 	)...))
 }
 
 // instances returns the objects of a table, of which some wait is in the snapshot, or a holder is
 // known.
-func (v *view) instances(table string) []instance {
+func (v *View) instances(table string) []instance {
 	seen := map[uint64]*instance{}
 	add := func(kind uint32, object, thread uint64, source string, waiting int) {
 		of := v.waitKind(kind)

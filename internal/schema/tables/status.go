@@ -1,4 +1,4 @@
-package schema
+package tables
 
 import (
 	"cmp"
@@ -11,22 +11,22 @@ import (
 )
 
 // statusTables show what exists, and its state.
-var statusTables = []*table{
-	withUpdate(newTable("threads", threads,
+var statusTables = []*Table{
+	withUpdate(New("threads", threads,
 		id("THREAD_ID", func(t *source.Thread) uint64 { return t.ID }),
-		text("NAME", nameKind, func(v *view, t *source.Thread) string {
+		Text("NAME", NameKind, func(v *View, t *source.Thread) string {
 			return "goroutine/" + strings.TrimPrefix(v.entry(t), "call/")
 		}),
-		text("TYPE", "varchar(10)", func(_ *view, t *source.Thread) string { return "GOROUTINE" }),
-		unsigned("PARENT_THREAD_ID", func(t *source.Thread) uint64 { return t.Parent }),
-		optional("CREATED_BY", nameKind, func(v *view, t *source.Thread) (string, bool) {
+		Text("TYPE", "varchar(10)", func(_ *View, t *source.Thread) string { return "GOROUTINE" }),
+		Unsigned("PARENT_THREAD_ID", func(t *source.Thread) uint64 { return t.Parent }),
+		Optional("CREATED_BY", NameKind, func(v *View, t *source.Thread) (string, bool) {
 			if t.Creator == 0 {
 				return source.InstrumentOf(t.Made), t.Made != ""
 			}
 			return v.functionOr(t.Creator, ""), true
 		}),
-		optional("ENTRY_FUNCTION", nameKind, func(v *view, t *source.Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
-		text("STATE", "varchar(10)", func(v *view, t *source.Thread) string {
+		Optional("ENTRY_FUNCTION", NameKind, func(v *View, t *source.Thread) (string, bool) { return v.entry(t), v.entry(t) != "?" }),
+		Text("STATE", "varchar(10)", func(v *View, t *source.Thread) string {
 			switch {
 			case t.Ended:
 				return "ENDED"
@@ -38,15 +38,15 @@ var statusTables = []*table{
 			return "OUTSIDE"
 		}),
 		updatable(yesNo("INSTRUMENTED", func(t *source.Thread) bool { return !t.Disabled })),
-		column[source.Thread]{columnHead{name: "PROCESSLIST_TIME", kind: "bigint", null: true}, func(v *view, t *source.Thread) value {
+		Column[source.Thread]{Head{Name: "PROCESSLIST_TIME", Kind: "bigint", Null: true}, func(v *View, t *source.Thread) value {
 			if t.Waiting != nil && t.Waiting.Timed {
 				return v.seconds(t.Waiting.Start, 0)
 			}
 			return v.seconds(-1, t.Least)
 		}},
-		known("PROCESSLIST_STATE", nameKind, (*view).waitsFor),
-		known("PROCESSLIST_INFO", nameKind, (*view).innermost),
-	), func(p *pending, row any, _ int, v value) error {
+		Known("PROCESSLIST_STATE", NameKind, (*View).waitsFor),
+		Known("PROCESSLIST_INFO", NameKind, (*View).innermost),
+	), func(p *Pending, row any, _ int, v value) error {
 		on, err := parseYesNo("INSTRUMENTED", v)
 		if err != nil {
 			return err
@@ -54,48 +54,48 @@ var statusTables = []*table{
 		p.threads[row.(*source.Thread).ID] = on
 		return nil
 	}),
-	newTable("processlist", processlist,
+	New("processlist", processlist,
 		id("ID", func(s *source.State) uint64 { return s.Thread }),
-		null[source.State]("USER", wordKind),
-		null[source.State]("HOST", wordKind),
-		null[source.State]("DB", wordKind),
-		text("COMMAND", nameKind, func(_ *view, s *source.State) string { return entryOf(s.Started) }),
-		column[source.State]{columnHead{name: "TIME", kind: "bigint", null: true}, func(v *view, s *source.State) value {
+		Null[source.State]("USER", WordKind),
+		Null[source.State]("HOST", WordKind),
+		Null[source.State]("DB", WordKind),
+		Text("COMMAND", NameKind, func(_ *View, s *source.State) string { return entryOf(s.Started) }),
+		Column[source.State]{Head{Name: "TIME", Kind: "bigint", Null: true}, func(v *View, s *source.State) value {
 			return v.seconds(s.Since, s.Least)
 		}},
-		known("STATE", nameKind, func(v *view, s *source.State) string {
+		Known("STATE", NameKind, func(v *View, s *source.State) string {
 			if s.Wait != 0 {
 				return v.waitFor(s.Wait, s.Object)
 			}
 			return s.Does
 		}),
-		optional("INFO", nameKind, func(_ *view, s *source.State) (string, bool) { return source.InstrumentOf(s.Within), s.Within != "" }),
-		known("SOURCE", nameKind, func(_ *view, s *source.State) string { return s.Source }),
+		Optional("INFO", NameKind, func(_ *View, s *source.State) (string, bool) { return source.InstrumentOf(s.Within), s.Within != "" }),
+		Known("SOURCE", NameKind, func(_ *View, s *source.State) string { return s.Source }),
 	),
-	newTable("memory_summary_global_by_event_name", (*view).memory,
-		text("EVENT_NAME", nameKind, func(_ *view, m *source.Memory) string { return "memory/ftrace/" + m.Name }),
-		number("CURRENT_COUNT_USED", func(m *source.Memory) int64 { return m.Count }),
-		number("CURRENT_NUMBER_OF_BYTES_USED", func(m *source.Memory) int64 { return m.Bytes }),
-		number("MAX_NUMBER_OF_BYTES", func(m *source.Memory) int64 { return m.Most }),
+	New("memory_summary_global_by_event_name", (*View).memory,
+		Text("EVENT_NAME", NameKind, func(_ *View, m *source.Memory) string { return "memory/ftrace/" + m.Name }),
+		Number("CURRENT_COUNT_USED", func(m *source.Memory) int64 { return m.Count }),
+		Number("CURRENT_NUMBER_OF_BYTES_USED", func(m *source.Memory) int64 { return m.Bytes }),
+		Number("MAX_NUMBER_OF_BYTES", func(m *source.Memory) int64 { return m.Most }),
 	),
-	newTable("processes", func(v *view) []source.Process { return []source.Process{v.Process} },
-		number("PID", func(p *source.Process) int64 { return int64(p.PID) }),
-		text("EXECUTABLE", nameKind, func(_ *view, p *source.Process) string { return p.Executable }),
-		text("ARGUMENTS", textKind, func(_ *view, p *source.Process) string { return strings.Join(p.Args, " ") }),
-		text("GO_VERSION", wordKind, func(_ *view, p *source.Process) string { return p.Release }),
-		optional("STARTED", "varchar(32)", func(_ *view, p *source.Process) (string, bool) {
+	New("processes", func(v *View) []source.Process { return []source.Process{v.Process} },
+		Number("PID", func(p *source.Process) int64 { return int64(p.PID) }),
+		Text("EXECUTABLE", NameKind, func(_ *View, p *source.Process) string { return p.Executable }),
+		Text("ARGUMENTS", TextKind, func(_ *View, p *source.Process) string { return strings.Join(p.Args, " ") }),
+		Text("GO_VERSION", WordKind, func(_ *View, p *source.Process) string { return p.Release }),
+		Optional("STARTED", "varchar(32)", func(_ *View, p *source.Process) (string, bool) {
 			return p.Start.UTC().Format(time.DateTime), !p.Start.IsZero()
 		}),
-		text("STATE", wordKind, func(_ *view, p *source.Process) string { return p.State }),
+		Text("STATE", WordKind, func(_ *View, p *source.Process) string { return p.State }),
 	),
-	newTable("session_status", status, variableColumns...),
-	newTable("global_status", status, variableColumns...),
-	newTable("session_variables", variables, variableColumns...),
-	newTable("global_variables", variables, variableColumns...),
+	New("session_status", status, variableColumns...),
+	New("global_status", status, variableColumns...),
+	New("session_variables", variables, variableColumns...),
+	New("global_variables", variables, variableColumns...),
 }
 
 // memory returns what the tracer uses memory for.
-func (v *view) memory() []source.Memory {
+func (v *View) memory() []source.Memory {
 	if v.Memory == nil {
 		return nil
 	}
@@ -103,13 +103,13 @@ func (v *view) memory() []source.Memory {
 }
 
 // threads returns all goroutines. Those that have called no armed function come after the others.
-func threads(v *view) []source.Thread {
+func threads(v *View) []source.Thread {
 	if v.States == nil {
 		return v.Threads
 	}
 	states, err := v.States()
 	if err != nil {
-		v.statement.Fail(err)
+		v.Statement.Fail(err)
 	}
 	list := slices.Clone(v.Threads)
 	known := map[uint64]int{}
@@ -143,11 +143,11 @@ func threads(v *view) []source.Thread {
 }
 
 // processlist returns what all goroutines do, as far as that is known.
-func processlist(v *view) []source.State {
+func processlist(v *View) []source.State {
 	if v.States != nil {
 		list, err := v.States()
 		if err != nil {
-			v.statement.Fail(err)
+			v.Statement.Fail(err)
 		}
 		return list
 	}
@@ -173,7 +173,7 @@ func processlist(v *view) []source.State {
 
 // seconds returns for how many a goroutine has done what it does since a moment, or at least if
 // that is -1. It returns nil if neither is known.
-func (v *view) seconds(since, least int64) value {
+func (v *View) seconds(since, least int64) value {
 	switch {
 	case since >= 0:
 		return max(v.Now-since, 0) / 1e12
@@ -184,12 +184,12 @@ func (v *view) seconds(since, least int64) value {
 }
 
 // waitFor returns what is waited for: wait/synch/mutex main.mu.
-func (v *view) waitFor(kind uint32, object uint64) string {
+func (v *View) waitFor(kind uint32, object uint64) string {
 	return strings.TrimSuffix(v.Function(kind).Instrument()+" "+v.ObjectName(kind, object, true), " ")
 }
 
 // waitsFor returns what a goroutine waits for.
-func (v *view) waitsFor(t *source.Thread) string {
+func (v *View) waitsFor(t *source.Thread) string {
 	if t.Waiting == nil {
 		return t.Stopped
 	}
@@ -197,7 +197,7 @@ func (v *view) waitsFor(t *source.Thread) string {
 }
 
 // innermost returns the innermost call, statement or stage under way.
-func (v *view) innermost(t *source.Thread) string {
+func (v *View) innermost(t *source.Thread) string {
 	n, span := len(t.Current), v.Inside(t.ID)
 	switch {
 	case span != nil && (n == 0 || span.ID > t.Current[n-1].ID):
@@ -209,7 +209,7 @@ func (v *view) innermost(t *source.Thread) string {
 }
 
 // entry returns the name of the function that a goroutine was started with.
-func (v *view) entry(t *source.Thread) string {
+func (v *View) entry(t *source.Thread) string {
 	if t.Started != "" {
 		return entryOf(t.Started)
 	}
@@ -228,7 +228,7 @@ func entryOf(full string) string {
 }
 
 // functionOr returns the name of a function, or none if its key is 0.
-func (v *view) functionOr(key uint32, none string) string {
+func (v *View) functionOr(key uint32, none string) string {
 	if key == 0 {
 		return none
 	}
@@ -238,38 +238,40 @@ func (v *view) functionOr(key uint32, none string) string {
 // A variable is one of SHOW STATUS or SHOW VARIABLES.
 type variable struct{ name, value string }
 
-var variableColumns = []column[variable]{
-	text("VARIABLE_NAME", wordKind, func(_ *view, r *variable) string { return r.name }),
-	text("VARIABLE_VALUE", "varchar(1024)", func(_ *view, r *variable) string { return r.value }),
+var variableColumns = []Column[variable]{
+	Text("VARIABLE_NAME", WordKind, func(_ *View, r *variable) string { return r.name }),
+	Text("VARIABLE_VALUE", "varchar(1024)", func(_ *View, r *variable) string { return r.value }),
 }
 
 // lostNames are what can be lost, after MySQL's names. A source has those numbers that are not 0.
 var lostNames = []string{"call_classes_lost", source.LeftOut, "thread_instances_lost", "thread_classes_lost", "nested_calls_lost", "records_lost", "summary_instances_lost"}
 
-func status(v *view) []variable {
-	var rows []variable
-	known := map[string]bool{}
-	for _, c := range v.Lost {
-		known[c.Name] = true
-		rows = append(rows, variable{"Performance_schema_" + c.Name, fmt.Sprint(c.Value)})
-	}
+func status(v *View) []variable {
+	const prefix = "Performance_schema_"
+	own := map[string]string{}
 	for _, name := range lostNames {
-		if !known[name] {
-			rows = append(rows, variable{"Performance_schema_" + name, "0"})
+		own[prefix+name] = "0"
+	}
+	for _, c := range v.Lost {
+		own[prefix+c.Name] = fmt.Sprint(c.Value)
+	}
+	return sortedVariables(own, v.Statement.Status())
+}
+
+func variables(v *View) []variable {
+	own := map[string]string{"performance_schema": "ON"}
+	for _, c := range v.Limits {
+		own["performance_schema_"+c.Name] = fmt.Sprint(c.Value)
+	}
+	return sortedVariables(own, v.Statement.Variables())
+}
+
+func sortedVariables(lists ...map[string]string) (rows []variable) {
+	for _, list := range lists {
+		for name, value := range list {
+			rows = append(rows, variable{name, value})
 		}
 	}
-	return sortedVariables(append(rows, v.statement.Status()...))
-}
-
-func variables(v *view) []variable {
-	rows := []variable{{"performance_schema", "ON"}}
-	for _, c := range v.Limits {
-		rows = append(rows, variable{"performance_schema_" + c.Name, fmt.Sprint(c.Value)})
-	}
-	return sortedVariables(append(rows, v.statement.Variables()...))
-}
-
-func sortedVariables(rows []variable) []variable {
 	slices.SortFunc(rows, func(a, b variable) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
-	return slices.CompactFunc(rows, func(a, b variable) bool { return strings.EqualFold(a.name, b.name) })
+	return slices.Compact(rows)
 }

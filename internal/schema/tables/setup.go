@@ -1,4 +1,4 @@
-package schema
+package tables
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 )
 
 // setupTables are the tables that choose what is collected.
-var setupTables = []*table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupBudget, setupActors, setupObjects}
+var setupTables = []*Table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupBudget, setupActors, setupObjects}
 
-var setupInstruments = withUpdate(newTable("setup_instruments", func(v *view) []source.Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
-	text("NAME", nameKind, func(_ *view, f *source.Function) string { return f.Instrument() }),
+var setupInstruments = withUpdate(New("setup_instruments", func(v *View) []source.Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
+	Text("NAME", NameKind, func(_ *View, f *source.Function) string { return f.Instrument() }),
 	updatable(yesNo("ENABLED", func(f *source.Function) bool { return f.Enabled })),
 	updatable(yesNo("TIMED", func(f *source.Function) bool { return f.Timed })),
-	hidden(optional("WAIT_NAME", nameKind, func(_ *view, f *source.Function) (string, bool) { return f.Family(), f.Wait })),
-), func(p *pending, row any, column int, v value) error {
+	hidden(Optional("WAIT_NAME", NameKind, func(_ *View, f *source.Function) (string, bool) { return f.Family(), f.Wait })),
+), func(p *Pending, row any, column int, v value) error {
 	f := row.(*source.Function)
 	on, err := parseYesNo([]string{"NAME", "ENABLED", "TIMED"}[column], v)
 	if err != nil {
@@ -43,16 +43,16 @@ type consumerRow struct {
 	enabled bool
 }
 
-var setupConsumers = withUpdate(newTable("setup_consumers", func(v *view) []consumerRow {
+var setupConsumers = withUpdate(New("setup_consumers", func(v *View) []consumerRow {
 	var rows []consumerRow
 	for _, c := range source.ConsumerNames {
 		rows = append(rows, consumerRow{c.Name, c.Bit, v.Consumers&c.Bit != 0})
 	}
 	return rows
 },
-	text("NAME", wordKind, func(_ *view, r *consumerRow) string { return r.name }),
+	Text("NAME", WordKind, func(_ *View, r *consumerRow) string { return r.name }),
 	updatable(yesNo("ENABLED", func(r *consumerRow) bool { return r.enabled })),
-), func(p *pending, row any, _ int, v value) error {
+), func(p *Pending, row any, _ int, v value) error {
 	on, err := parseYesNo("ENABLED", v)
 	if err != nil {
 		return err
@@ -74,10 +74,10 @@ type timerRow struct{ name, timer string }
 
 const timerKind = "enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')"
 
-var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow { return []timerRow{{"call", v.Timer}, {"wait", v.Timer}} }, // of statements and stages too: they are timed as calls are
-	text("NAME", wordKind, func(_ *view, r *timerRow) string { return r.name }),
-	updatable(text("TIMER_NAME", timerKind, func(_ *view, r *timerRow) string { return r.timer })),
-), func(p *pending, _ any, _ int, v value) error {
+var setupTimers = withUpdate(New("setup_timers", func(v *View) []timerRow { return []timerRow{{"call", v.Timer}, {"wait", v.Timer}} }, // of statements and stages too: they are timed as calls are
+	Text("NAME", WordKind, func(_ *View, r *timerRow) string { return r.name }),
+	updatable(Text("TIMER_NAME", timerKind, func(_ *View, r *timerRow) string { return r.timer })),
+), func(p *Pending, _ any, _ int, v value) error {
 	name, err := parseEnum("TIMER_NAME", v, source.TimerNames)
 	if err != nil {
 		return err
@@ -89,9 +89,9 @@ var setupTimers = withUpdate(newTable("setup_timers", func(v *view) []timerRow {
 const mostBudget = 999 // percent
 
 // setupBudget has one row: what calls may cost that only these tables show.
-var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { return []int{v.Budget} },
-	updatable(column[int]{columnHead{name: "BUDGET", kind: "int unsigned"}, func(_ *view, percent *int) value { return int64(*percent) }}),
-), func(p *pending, _ any, _ int, v value) error {
+var setupBudget = withUpdate(New("setup_budget", func(v *View) []int { return []int{v.Budget} },
+	updatable(Column[int]{Head{Name: "BUDGET", Kind: "int unsigned"}, func(_ *View, percent *int) value { return int64(*percent) }}),
+), func(p *Pending, _ any, _ int, v value) error {
 	percent, ok := v.(int64)
 	if !ok || percent < 0 || percent > mostBudget {
 		return mysqlerr.New(mysqlerr.WrongValue, "BUDGET is a whole number of percent from 0, for no limit, to %d", mostBudget)
@@ -101,47 +101,47 @@ var setupBudget = withUpdate(newTable("setup_budget", func(v *view) []int { retu
 	return nil
 })
 
-var performanceTimers = newTable("performance_timers", func(v *view) []source.Timer {
-	timers, err := v.source.Timers()
+var performanceTimers = New("performance_timers", func(v *View) []source.Timer {
+	timers, err := v.Source.Timers()
 	if err != nil {
-		v.statement.Fail(mysqlerr.New(mysqlerr.Unknown, "measuring the timers of process %s: %v", v.source.Name(), err))
+		v.Statement.Fail(mysqlerr.New(mysqlerr.Unknown, "measuring the timers of process %s: %v", v.Source.Name(), err))
 		return nil
 	}
 	return timers
 },
-	text("TIMER_NAME", timerKind, func(_ *view, t *source.Timer) string { return t.Name }),
-	unsigned("TIMER_FREQUENCY", func(t *source.Timer) uint64 { return uint64(t.Frequency) }),
-	unsigned("TIMER_RESOLUTION", func(t *source.Timer) uint64 { return uint64(t.Resolution) }),
-	unsigned("TIMER_OVERHEAD", func(t *source.Timer) uint64 { return uint64(t.Overhead) }),
-	alias("RESOLUTION", unsigned("", func(t *source.Timer) uint64 { return uint64(t.Resolution) })),
+	Text("TIMER_NAME", timerKind, func(_ *View, t *source.Timer) string { return t.Name }),
+	Unsigned("TIMER_FREQUENCY", func(t *source.Timer) uint64 { return uint64(t.Frequency) }),
+	Unsigned("TIMER_RESOLUTION", func(t *source.Timer) uint64 { return uint64(t.Resolution) }),
+	Unsigned("TIMER_OVERHEAD", func(t *source.Timer) uint64 { return uint64(t.Overhead) }),
+	alias("RESOLUTION", Unsigned("", func(t *source.Timer) uint64 { return uint64(t.Resolution) })),
 )
 
-var setupActors = withRules(source.ActorRules, newTable("setup_actors", func(v *view) []source.Rule { return v.Actors },
-	text("ENTRY_FUNCTION", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[0] }),
-	text("LABEL", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[1] }),
+var setupActors = withRules(source.ActorRules, New("setup_actors", func(v *View) []source.Rule { return v.Actors },
+	Text("ENTRY_FUNCTION", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[0] }),
+	Text("LABEL", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[1] }),
 	updatable(yesNo("ENABLED", func(r *source.Rule) bool { return r.Enabled })),
 ))
 
-var setupObjects = withRules(source.ObjectRules, newTable("setup_objects", func(v *view) []source.Rule { return v.Objects },
-	text("OBJECT_SCHEMA", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[0] }),
-	text("OBJECT_TYPE", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[1] }),
-	text("OBJECT_NAME", nameKind, func(_ *view, r *source.Rule) string { return r.Pattern[2] }),
+var setupObjects = withRules(source.ObjectRules, New("setup_objects", func(v *View) []source.Rule { return v.Objects },
+	Text("OBJECT_SCHEMA", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[0] }),
+	Text("OBJECT_TYPE", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[1] }),
+	Text("OBJECT_NAME", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[2] }),
 	updatable(yesNo("ENABLED", func(r *source.Rule) bool { return r.Enabled })),
 	updatable(yesNo("TIMED", func(r *source.Rule) bool { return r.Timed })),
 ))
 
-func withUpdate(t *table, update func(p *pending, row any, column int, v value) error) *table {
-	t.update = update
+func withUpdate(t *Table, update func(p *Pending, row any, column int, v value) error) *Table {
+	t.Update = update
 	return t
 }
 
 // withRules makes a table's rows rules, which can also be inserted and deleted. Its columns are the
 // patterns, ENABLED, and TIMED if there is one.
-func withRules(kind source.RuleKind, t *table) *table {
-	t.rules = &kind
-	patterns := t.column("ENABLED")
-	t.update = func(p *pending, row any, column int, v value) error {
-		on, err := parseYesNo(t.columns[column].name, v)
+func withRules(kind source.RuleKind, t *Table) *Table {
+	t.Rules = &kind
+	patterns := t.ColumnIndex("ENABLED")
+	t.Update = func(p *Pending, row any, column int, v value) error {
+		on, err := parseYesNo(t.Columns[column].Name, v)
 		if err != nil {
 			return err
 		}
@@ -161,36 +161,36 @@ func withRules(kind source.RuleKind, t *table) *table {
 	return t
 }
 
-// insert adds a row to a table of rules, given the values of its columns.
-func (t *table) insert(p *pending, values []value) error {
+// Insert adds a row to a table of rules, given the values of its columns.
+func (t *Table) Insert(p *Pending, values []value) error {
 	r, err := t.rule(values)
 	if err == nil {
-		p.rules[*t.rules] = append(p.rulesOf(*t.rules), r)
+		p.rules[*t.Rules] = append(p.rulesOf(*t.Rules), r)
 	}
 	return err
 }
 
-// delete takes a row out of a table of rules.
-func (t *table) delete(p *pending, row any) {
-	rules := p.rulesOf(*t.rules)
+// Delete takes a row out of a table of rules.
+func (t *Table) Delete(p *Pending, row any) {
+	rules := p.rulesOf(*t.Rules)
 	if i := slices.Index(rules, *row.(*source.Rule)); i >= 0 {
-		p.rules[*t.rules] = slices.Delete(rules, i, i+1)
+		p.rules[*t.Rules] = slices.Delete(rules, i, i+1)
 	}
 }
 
 // rule makes a rule from the values of an inserted row. Missing values are % and YES.
-func (t *table) rule(values []value) (source.Rule, error) {
+func (t *Table) rule(values []value) (source.Rule, error) {
 	r := source.Rule{Pattern: [3]string{"%", "%", "%"}, Flags: source.Flags{Enabled: true, Timed: true}}
-	patterns := t.column("ENABLED")
+	patterns := t.ColumnIndex("ENABLED")
 	for i, v := range values {
-		if v == nil || *t.rules == source.ActorRules && strings.EqualFold(fmt.Sprint(v), "ALL") {
+		if v == nil || *t.Rules == source.ActorRules && strings.EqualFold(fmt.Sprint(v), "ALL") {
 			continue // ALL is WL#2360's
 		}
 		if i < patterns {
 			r.Pattern[i] = fmt.Sprint(v)
 			continue
 		}
-		on, err := parseYesNo(t.columns[i].name, v)
+		on, err := parseYesNo(t.Columns[i].Name, v)
 		if err != nil {
 			return r, err
 		}
@@ -206,9 +206,9 @@ func (t *table) rule(values []value) (source.Rule, error) {
 	return r, nil
 }
 
-// pending is what a statement will change in a source when it has ended.
-type pending struct {
-	view        *view
+// Pending is what a statement will change in a source when it has ended.
+type Pending struct {
+	view        *View
 	instruments map[uint32]source.Flags
 	threads     map[uint64]bool
 	consumers   *source.Consumers
@@ -217,13 +217,13 @@ type pending struct {
 	rules       map[source.RuleKind][]source.Rule
 }
 
-// newPending returns no changes yet.
-func newPending(v *view) *pending {
-	return &pending{view: v, instruments: map[uint32]source.Flags{}, threads: map[uint64]bool{}, rules: map[source.RuleKind][]source.Rule{}}
+// NewPending returns no changes yet.
+func NewPending(v *View) *Pending {
+	return &Pending{view: v, instruments: map[uint32]source.Flags{}, threads: map[uint64]bool{}, rules: map[source.RuleKind][]source.Rule{}}
 }
 
 // rulesOf returns the rules of a kind as they will be. The caller may change them.
-func (p *pending) rulesOf(kind source.RuleKind) []source.Rule {
+func (p *Pending) rulesOf(kind source.RuleKind) []source.Rule {
 	if _, ok := p.rules[kind]; !ok {
 		now := p.view.Actors
 		if kind == source.ObjectRules {
@@ -234,9 +234,9 @@ func (p *pending) rulesOf(kind source.RuleKind) []source.Rule {
 	return p.rules[kind]
 }
 
-// apply makes the changes.
-func (p *pending) apply() error {
-	source := p.view.source
+// Apply makes the changes.
+func (p *Pending) Apply() error {
+	source := p.view.Source
 	var err error
 	if len(p.instruments) > 0 {
 		err = source.SetInstruments(p.instruments)
