@@ -136,12 +136,12 @@ func Known[T any](name, kind string, f func(*View, *T) string) Column[T] {
 const yesNoKind = "enum('YES','NO')"
 
 func yesNo[T any](name string, f func(*T) bool) Column[T] {
-	return Text(name, yesNoKind, func(_ *View, r *T) string {
+	return Column[T]{Head{Name: name, Kind: yesNoKind}, func(_ *View, r *T) value {
 		if f(r) {
 			return "YES"
 		}
 		return "NO"
-	})
+	}}
 }
 
 // Constant is a column that is the same in all rows.
