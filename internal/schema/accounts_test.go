@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestPrivileges: what each account may do, by MySQL's numbers of errors.
 func TestPrivileges(t *testing.T) {
-	c := &Catalog{Accounts: NewAccounts("ftrace", "secret")}
+	c := &Catalog{Accounts: accounts.New("ftrace", "secret")}
 	c.Accounts.AddReader("reader", "readers")
 	c.Add(newFake("p"))
 	sessions := map[string]*Session{}
@@ -145,7 +146,7 @@ ftrace 0 DROP USER ann, bob
 
 // TestShowGrants: what SHOW GRANTS prints can be granted again; who may see what is listed.
 func TestShowGrants(t *testing.T) {
-	c := &Catalog{Accounts: NewAccounts("ftrace", "secret")}
+	c := &Catalog{Accounts: accounts.New("ftrace", "secret")}
 	c.Accounts.AddReader("reader", "readers")
 	c.Add(newFake("p"))
 	owner, ann := openIn(t, c), openIn(t, c)

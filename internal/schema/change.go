@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -144,7 +145,7 @@ func (s *Session) changing(st *stmt, c *change) (string, error) {
 		return "", err
 	}
 	if c.command != "UPDATE" {
-		err = s.mayUse(map[string]privileges{"INSERT": mayInsert, "REPLACE": mayInsert | mayDelete, "DELETE": mayDelete}[c.command], t.schema, t.name)
+		err = s.mayUse(map[string]accounts.Privileges{"INSERT": accounts.Insert, "REPLACE": accounts.Insert | accounts.Delete, "DELETE": accounts.Delete}[c.command], t.schema, t.name)
 	}
 	for _, a := range append(c.same, c.set...) {
 		err = cmp.Or(err, s.maySetColumn(t.schema, t.name, a.column))

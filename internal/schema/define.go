@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
@@ -140,7 +141,7 @@ func (s *Session) createLike(ctx context.Context, st *stmt, t target, i int) (*R
 	if rest := st.tokens[of.next:]; enclosed && (len(rest) != 1 || !rest[0].is(")")) || !enclosed && len(rest) > 0 {
 		return nil, syntaxError(st.rest(of.next))
 	}
-	if err := cmp.Or(s.mayUse(maySelect, of.schema, of.name), s.exists(ctx, of), s.readTest(ctx)); err != nil {
+	if err := cmp.Or(s.mayUse(accounts.Select, of.schema, of.name), s.exists(ctx, of), s.readTest(ctx)); err != nil {
 		return nil, err
 	}
 	if slices.ContainsFunc(s.tables(), func(t tableInfo) bool { return t.kind == viewType && of.has(t.schema, t.name) }) {
@@ -174,22 +175,22 @@ func (s *Session) createLike(ctx context.Context, st *stmt, t target, i int) (*R
 }
 
 // definingNeeds returns the privileges for a statement that defines something in test.
-func definingNeeds(st *stmt, what string) privileges {
+func definingNeeds(st *stmt, what string) accounts.Privileges {
 	switch {
 	case what == "INDEX":
-		return mayIndex
+		return accounts.Index
 	case what == "VIEW" && st.at(1).is("OR"), what == "VIEW" && st.at(0).is("ALTER"):
-		return mayCreateView | mayDrop
+		return accounts.CreateView | accounts.Drop
 	case st.at(0).is("DROP"):
-		return mayDrop
+		return accounts.Drop
 	case what == "VIEW":
-		return mayCreateView
+		return accounts.CreateView
 	case st.at(0).is("CREATE"):
-		return mayCreate
+		return accounts.Create
 	case st.at(0).is("RENAME"):
-		return mayAlter | mayDrop
+		return accounts.Alter | accounts.Drop
 	}
-	return mayAlter
+	return accounts.Alter
 }
 
 // defining returns SQLite's spelling of a statement that defines the table that is named at a

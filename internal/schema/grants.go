@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // The statements about accounts: CREATE, ALTER and DROP USER, GRANT, REVOKE and SHOW GRANTS.
 
 // accounts returns the server's accounts, or why there are none.
-func (s *Session) accounts(command string) (*Accounts, error) {
+func (s *Session) accounts(command string) (*accounts.Accounts, error) {
 	if s.catalog.Accounts == nil {
 		return nil, mysqlerr.New(mysqlerr.Prevented, "ftrace is running without accounts, as ftrace sql and ftrace serve -no-auth do, so it cannot execute %s", command)
 	}
@@ -33,17 +34,11 @@ func (p *parser) userName(s *Session) string {
 	if name == "" {
 		fail(unsupported("accounts without a name"))
 	}
-	if len(name) > maxUserName {
-		fail(mysqlerr.New(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:maxUserName], maxUserName))
+	if len(name) > accounts.MaxName {
+		fail(mysqlerr.New(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:accounts.MaxName], accounts.MaxName))
 	}
 	return name
 }
-
-// maxUserName is how long the name of an account may be, and maxAccounts how many there may be.
-const (
-	maxUserName = 32
-	maxAccounts = 1000
-)
 
 // identified reads IDENTIFIED [WITH plugin] BY 'password'.
 func (p *parser) identified() (password string) {
@@ -71,7 +66,7 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 	if command == "RENAME" {
 		return nil, unsupported("RENAME USER")
 	}
-	accounts, err := s.accounts(command + " USER")
+	all, err := s.accounts(command + " USER")
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +94,16 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 	}
 	own := command == "ALTER" && !slices.ContainsFunc(list, func(u user) bool { return u.name != s.who.Load().user })
 	if !own { // its own password everyone may change
-		if err := s.needs(mayCreateUser); err != nil {
+		if err := s.needs(accounts.CreateUser); err != nil {
 			return nil, err
 		}
 	}
 	var failed []string
 	for _, u := range list {
 		refused := false
-		err := accounts.change(u.name, func(a *account) (*account, error) {
+		err := all.Change(u.name, func(a *accounts.Account) (*accounts.Account, error) {
 			switch exists := a != nil; {
-			case exists && a.owner && !(own && command == "ALTER"):
+			case exists && a.Owner && !(own && command == "ALTER"):
 				refused = true
 				return a, nil
 			case exists == (command == "CREATE"):
@@ -117,12 +112,10 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 			case command == "DROP":
 				return nil, nil
 			case command == "ALTER":
-				a.secret = secretOf(u.password)
+				a.SetPassword(u.password)
 				return a, nil
-			case len(accounts.list) >= maxAccounts:
-				return nil, mysqlerr.New(mysqlerr.TableFull, "The table of accounts is full: it has room for %d", maxAccounts)
 			}
-			return &account{name: u.name, secret: secretOf(u.password)}, nil
+			return accounts.NewAccount(u.name, u.password), nil
 		})
 		if err != nil {
 			return nil, err
@@ -139,13 +132,10 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 
 // granting is GRANT or REVOKE.
 type granting struct {
-	has     privileges
-	all     bool     // ALL PRIVILEGES of the scope
-	updates []string // columns of UPDATE
-	option  bool
-	every   bool // REVOKE ALL PRIVILEGES, GRANT OPTION FROM: whatever the scope
-	on      scope
-	users   []string
+	accounts.Grant
+	all   bool // ALL PRIVILEGES of the scope
+	every bool // REVOKE ALL PRIVILEGES, GRANT OPTION FROM: whatever the scope
+	users []string
 }
 
 // granting reads what follows GRANT, with TO, or REVOKE, with FROM.
@@ -153,11 +143,11 @@ func (p *parser) granting(s *Session, to string) *granting {
 	g := &granting{}
 	revokes := to == "FROM"
 	for ok := true; ok; ok = p.accept(",") {
-		if p.privilege(g, revokes); g.all && !g.option && p.is("FROM") {
+		if p.privilege(g, revokes); g.all && !g.Option && p.is("FROM") {
 			fail(unsupported("REVOKE ALL without ON or GRANT OPTION"))
 		}
 	}
-	if g.every = revokes && g.all && g.option && p.is("FROM"); !g.every {
+	if g.every = revokes && g.all && g.Option && p.is("FROM"); !g.every {
 		p.expect("ON")
 		p.accept("TABLE")
 		p.scope(s, g)
@@ -168,7 +158,7 @@ func (p *parser) granting(s *Session, to string) *granting {
 	}
 	if !revokes && p.accept("WITH") {
 		p.expect("GRANT", "OPTION")
-		g.option = true
+		g.Option = true
 	}
 	p.end()
 	return g
@@ -183,16 +173,16 @@ func (p *parser) privilege(g *granting, revokes bool) {
 		p.accept("PRIVILEGES")
 		if g.all = true; revokes && p.accept(",") {
 			p.expect("GRANT", "OPTION")
-			g.option = true
+			g.Option = true
 		}
 		return
 	case revokes && p.accept("GRANT", "OPTION"):
-		g.option = true
+		g.Option = true
 		return
 	}
 	found := -1
-	for i, name := range privilegeNames {
-		if words := strings.Fields(name); p.is(words...) && (found < 0 || len(words) > len(strings.Fields(privilegeNames[found]))) {
+	for i, name := range accounts.PrivilegeNames {
+		if words := strings.Fields(name); p.is(words...) && (found < 0 || len(words) > len(strings.Fields(accounts.PrivilegeNames[found]))) {
 			found = i // CREATE VIEW is longer than CREATE
 		}
 	}
@@ -202,16 +192,16 @@ func (p *parser) privilege(g *granting, revokes bool) {
 		}
 		p.syntax()
 	}
-	p.i += len(strings.Fields(privilegeNames[found]))
-	one := privileges(1) << found
+	p.i += len(strings.Fields(accounts.PrivilegeNames[found]))
+	one := accounts.Privileges(1) << found
 	if !p.is("(") {
-		g.has |= one
+		g.Has |= one
 		return
 	}
-	if one != mayUpdate {
-		fail(unsupported(privilegeNames[found] + " of columns"))
+	if one != accounts.Update {
+		fail(unsupported(accounts.PrivilegeNames[found] + " of columns"))
 	}
-	g.updates = append(g.updates, p.names()...)
+	g.Updates = append(g.Updates, p.names()...)
 }
 
 // scope reads *.*, *, schema.*, or a table.
@@ -219,41 +209,41 @@ func (p *parser) scope(s *Session, g *granting) {
 	switch {
 	case p.accept("*", ".", "*"):
 	case p.accept("*"):
-		g.on.schema = s.database
+		g.Schema = s.database
 	default:
-		if g.on.schema = p.name(false); !p.accept(".") {
-			g.on = scope{s.database, g.on.schema}
+		if g.Schema = p.name(false); !p.accept(".") {
+			g.Scope = accounts.Scope{Schema: s.database, Table: g.Schema}
 		} else if !p.accept("*") {
-			g.on.table = p.name(true)
+			g.Table = p.name(true)
 		}
 	}
 }
 
 // check returns what is wrong with privileges for a scope.
 func (g *granting) check(ctx context.Context, s *Session) error {
-	global := g.on.schema == ""
+	global := g.Schema == ""
 	switch {
 	case g.all && global:
-		g.has |= allPrivileges
+		g.Has |= accounts.All
 	case g.all:
-		g.has |= ofTables
-	case !global && g.has&^ofTables != 0:
+		g.Has |= accounts.OfTables
+	case !global && g.Has&^accounts.OfTables != 0:
 		return mysqlerr.New(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES")
 	}
-	if g.updates != nil && g.on.table == "" {
+	if g.Updates != nil && g.Table == "" {
 		return mysqlerr.New(1144, "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used")
 	}
-	if g.on.table == "" {
+	if g.Table == "" {
 		return nil
 	}
-	t, err := s.targetOf(g.on.schema, g.on.table)
+	t, err := s.targetOf(g.Schema, g.Table)
 	if err != nil {
 		return err
 	}
 	if err := s.exists(ctx, t); err != nil {
 		return err
 	}
-	for _, c := range g.updates {
+	for _, c := range g.Updates {
 		if t.table != nil && t.table.ColumnIndex(c) < 0 {
 			return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in '%s'", c, t.name)
 		}
@@ -267,7 +257,7 @@ func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) 
 	if st.at(0).is("REVOKE") {
 		command, to = "REVOKE", "FROM"
 	}
-	accounts, err := s.accounts(command)
+	all, err := s.accounts(command)
 	if err != nil {
 		return nil, err
 	}
@@ -276,36 +266,35 @@ func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) 
 		return nil, err
 	}
 	if g.every {
-		if err := s.needs(mayCreateUser); err != nil {
+		if err := s.needs(accounts.CreateUser); err != nil {
 			return nil, err
 		}
 	} else if err := g.check(ctx, s); err != nil {
 		return nil, err
 	}
-	wanted := g.has
-	if len(g.updates) > 0 {
-		wanted |= mayUpdate
+	wanted := g.Has
+	if len(g.Updates) > 0 {
+		wanted |= accounts.Update
 	}
-	if !g.every && !s.account().mayGrant(wanted, g.on) {
+	if !g.every && !s.account().MayGrant(wanted, g.Scope) {
 		return nil, s.mayNotGrant(g)
 	}
 	for _, name := range g.users {
-		if err := accounts.change(name, func(a *account) (*account, error) {
+		if err := all.Change(name, func(a *accounts.Account) (*accounts.Account, error) {
 			switch {
 			case a == nil && command == "GRANT":
 				return nil, mysqlerr.New(mysqlerr.GrantsNobody, "You are not allowed to create a user with GRANT")
 			case a == nil:
 				return nil, mysqlerr.New(mysqlerr.NoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
-			case a.owner:
+			case a.Owner:
 				return nil, mysqlerr.New(mysqlerr.Account, "Operation %s failed for '%s'@'%%': it is the owner's account, which may do everything", command, name)
 			case command == "GRANT":
-				a.grant(g)
+				a.Grant(g.Grant)
+			case g.every:
+				a.RevokeAll()
 			default:
-				if err := a.revoke(g); err != nil {
-					return nil, err
-				}
+				return a, a.Revoke(g.Grant)
 			}
-			a.tidy()
 			return a, nil
 		}); err != nil {
 			return nil, err
@@ -316,7 +305,7 @@ func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) 
 
 // Grant grants an account what a statement GRANT has between that word and TO.
 func (s *Session) Grant(ctx context.Context, what, account string) error {
-	r, err := s.Query(ctx, "GRANT "+what+" TO "+backquoted(account), nil)
+	r, err := s.Query(ctx, "GRANT "+what+" TO "+accounts.Quote(account), nil)
 	if err != nil {
 		return err
 	}
@@ -328,49 +317,12 @@ func (s *Session) Grant(ctx context.Context, what, account string) error {
 func (s *Session) mayNotGrant(g *granting) error {
 	who := s.who.Load()
 	switch {
-	case g.on.schema == "":
+	case g.Schema == "":
 		return mysqlerr.New(1045, "Access denied for user '%s'@'%s' (using password: YES)", who.user, who.host)
-	case g.on.table == "":
-		return s.schemaDenied(g.on.schema)
+	case g.Table == "":
+		return s.schemaDenied(g.Schema)
 	}
-	return s.denied("GRANT", g.on.table)
-}
-
-func (a *account) grant(g *granting) {
-	on := a.on(g.on)
-	on.has |= g.has
-	on.option = on.option || g.option
-	updates := slices.Clone(on.updates)
-	for _, c := range g.updates {
-		if !containsFold(updates, c) {
-			updates = append(updates, c)
-		}
-	}
-	on.updates = updates
-}
-
-// revoke takes privileges back. Those of a wider scope stay, as in MySQL.
-func (a *account) revoke(g *granting) error {
-	if g.every {
-		a.grants = nil
-		return nil
-	}
-	if !slices.ContainsFunc(a.grants, func(has grant) bool { return has.scope.is(g.on) }) {
-		if g.on.schema == "" {
-			return nil // everyone has USAGE there
-		}
-		if g.on.table != "" {
-			return mysqlerr.New(1147, "There is no such grant defined for user '%s' on host '%%' on table '%s'", a.name, g.on.table)
-		}
-		return mysqlerr.New(mysqlerr.NoGrant, "There is no such grant defined for user '%s' on host '%%'", a.name)
-	}
-	on := a.on(g.on)
-	on.has &^= g.has
-	on.option = on.option && !g.option
-	on.updates = slices.DeleteFunc(slices.Clone(on.updates), func(c string) bool {
-		return g.has&mayUpdate != 0 || containsFold(g.updates, c)
-	})
-	return nil
+	return s.denied("GRANT", g.Table)
 }
 
 // showGrants is SHOW GRANTS [FOR user].
@@ -386,20 +338,18 @@ func (s *Session) showGrants(st *stmt, i int) (*Result, error) {
 			return nil, err
 		}
 	}
-	a := &account{name: name, owner: true}
-	if accounts := s.catalog.Accounts; accounts != nil {
-		if name != self.user && !s.account().may(maySelect, "mysql", "") {
+	a := &accounts.Account{Name: name, Owner: true}
+	if all := s.catalog.Accounts; all != nil {
+		if name != self.user && !s.account().May(accounts.Select, "mysql", "") {
 			return nil, s.schemaDenied("mysql")
 		}
-		accounts.mu.RLock()
-		a = accounts.list[name]
-		accounts.mu.RUnlock()
+		a = all.Get(name)
 	}
 	if a == nil || s.catalog.Accounts == nil && name != self.user {
 		return nil, mysqlerr.New(mysqlerr.NoGrant, "There is no such grant defined for user '%s' on host '%%'", name)
 	}
 	r := &Result{Columns: textColumns("Grants for " + name + "@%")}
-	for _, text := range a.shown() {
+	for _, text := range a.Statements() {
 		r.ahead = append(r.ahead, []any{text})
 	}
 	return r, nil

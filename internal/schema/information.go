@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
@@ -108,7 +109,7 @@ var informationTables = tables.ByName([]*tables.Table{
 		}),
 		tables.Known("INFO", tables.TextKind, func(_ *tables.View, c *client) string { return c.statement }),
 	),
-	tables.New("user_privileges", func(v *tables.View) []string { return sessionOf(v).account().global() },
+	tables.New("user_privileges", func(v *tables.View) []string { return sessionOf(v).account().Global() },
 		tables.Text("GRANTEE", tables.WordKind, func(v *tables.View, _ *string) string { return sessionOf(v).who.Load().grantee() }),
 		def[string]("TABLE_CATALOG"),
 		tables.Text("PRIVILEGE_TYPE", tables.WordKind, func(_ *tables.View, p *string) string { return *p }),
@@ -227,7 +228,7 @@ type client struct {
 // clients returns the sessions of the catalog that the user may see, ordered by their connections.
 func (s *Session) clients() []client {
 	var list []client
-	user, all := s.who.Load().user, s.account().may(mayProcess, "", "")
+	user, all := s.who.Load().user, s.account().May(accounts.Process, "", "")
 	sessions.Range(func(_, other any) bool {
 		if other := other.(*Session); other.catalog == s.catalog {
 			if who := other.who.Load(); all || who.user == user {
@@ -247,7 +248,7 @@ func (s *Session) schemas() []string {
 		names = append(names, sc.name)
 	}
 	may := s.account()
-	names = slices.DeleteFunc(names, func(name string) bool { return !may.sees(name, "") })
+	names = slices.DeleteFunc(names, func(name string) bool { return !may.Sees(name, "") })
 	slices.Sort(names)
 	return names
 }
@@ -273,7 +274,7 @@ func (s *Session) tables() []tableInfo {
 		list = append(list, t.tableInfo)
 	}
 	may := s.account()
-	list = slices.DeleteFunc(list, func(t tableInfo) bool { return !may.sees(t.schema, t.name) })
+	list = slices.DeleteFunc(list, func(t tableInfo) bool { return !may.Sees(t.schema, t.name) })
 	slices.SortFunc(list, func(a, b tableInfo) int { return strings.Compare(a.schema+"."+a.name, b.schema+"."+b.name) })
 	return list
 }
@@ -297,7 +298,7 @@ func (s *Session) columns() []columnInfo {
 		list = append(list, t.columns...)
 	}
 	may := s.account()
-	list = slices.DeleteFunc(list, func(c columnInfo) bool { return !may.sees(c.schema, c.table) })
+	list = slices.DeleteFunc(list, func(c columnInfo) bool { return !may.Sees(c.schema, c.table) })
 	slices.SortStableFunc(list, func(a, b columnInfo) int { return strings.Compare(a.schema+"."+a.table, b.schema+"."+b.table) })
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 )
 
@@ -167,7 +168,7 @@ func (r *restorer) table(t *tableRef) {
 		r.write(quoteName(t.name))
 	default:
 		schema := cmp.Or(t.schema, r.database, r.session.database)
-		if err := r.session.mayUse(maySelect, schema, t.name); err != nil {
+		if err := r.session.mayUse(accounts.Select, schema, t.name); err != nil {
 			fail(err)
 		}
 		if view := r.session.viewOf(schema, t.name); view != nil {

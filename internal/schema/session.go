@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
@@ -38,7 +39,7 @@ type Catalog struct {
 	// without limit.
 	Timeout time.Duration
 	// Accounts are who may use the catalog, and for what. nil: there are none, and all is allowed.
-	Accounts *Accounts
+	Accounts *accounts.Accounts
 	// Find is called before a statement takes snapshots. It may add and remove sources, and it may
 	// be nil.
 	Find func()
@@ -394,7 +395,7 @@ func (s *Session) Database() string { return s.database }
 
 // Use changes the default schema.
 func (s *Session) Use(name string) error {
-	if !s.account().sees(name, "") && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
+	if !s.account().Sees(name, "") && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
 		return s.schemaDenied(name)
 	}
 	if strings.EqualFold(name, "test") {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
@@ -1108,7 +1109,7 @@ func FuzzQuery(f *testing.F) {
 		"CREATE OR REPLACE VIEW test.v (a, b) AS SELECT 1, NAME FROM threads x WITH", "DROP VIEW IF EXISTS test.v, test.w CASCADE", "SELECT * FROM test.v a JOIN test.v b"} {
 		f.Add(q)
 	}
-	c := &Catalog{Accounts: NewAccounts("ftrace", "")}
+	c := &Catalog{Accounts: accounts.New("ftrace", "")}
 	c.Add(newFake("app"))
 	s, err := c.Session(context.Background())
 	if err != nil {

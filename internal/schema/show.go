@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -177,7 +178,7 @@ var shown = func() map[string]showing {
 
 // showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the tracer's memory.
 func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, error) {
-	if err := s.needs(mayProcess); err != nil {
+	if err := s.needs(accounts.Process); err != nil {
 		return nil, err
 	}
 	if !strings.EqualFold(st.at(i).text, "performance_schema") {
@@ -189,7 +190,7 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 
 // shows returns an error if a table does not exist, or nothing of it is for the user.
 func (s *Session) shows(ctx context.Context, t target) error {
-	if !s.account().sees(t.schema, t.name) {
+	if !s.account().Sees(t.schema, t.name) {
 		return s.denied("SELECT", t.name)
 	}
 	return s.exists(ctx, t)

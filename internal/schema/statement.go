@@ -8,6 +8,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
@@ -341,7 +342,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 	case t.next < len(st.tokens):
 		return nil, syntaxError(st.rest(t.next))
 	}
-	if err := s.mayUse(mayDrop, t.schema, t.name); err != nil {
+	if err := s.mayUse(accounts.Drop, t.schema, t.name); err != nil {
 		return nil, err
 	}
 	switch {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
@@ -215,7 +216,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 		if s.catalog.ReadOnly {
 			return readOnly("SET GLOBAL")
 		}
-		if err := s.needs(maySetVariables); err != nil {
+		if err := s.needs(accounts.SetVariables); err != nil {
 			return err
 		}
 	}

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // TestUserViews: views of tables of any schema, for all sessions.
 func TestUserViews(t *testing.T) {
-	c := &Catalog{Accounts: NewAccounts("ftrace", "secret")}
+	c := &Catalog{Accounts: accounts.New("ftrace", "secret")}
 	c.Accounts.AddReader("reader", "x")
 	c.Add(newFake("p"))
 	s, other, ann := openIn(t, c), openIn(t, c), openIn(t, c)

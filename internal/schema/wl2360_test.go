@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -22,7 +23,7 @@ func TestWL2360(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	f := newWaiting()
 	f.threads[2].Current = nil
-	c := &Catalog{Accounts: NewAccounts("ftrace", "secret")}
+	c := &Catalog{Accounts: accounts.New("ftrace", "secret")}
 	c.Add(f)
 	s := openIn(t, c)
 	ask(t, s, "CREATE USER user IDENTIFIED BY 'x'")

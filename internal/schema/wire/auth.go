@@ -7,7 +7,7 @@ import (
 	"crypto/subtle"
 	"slices"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 )
 
 // Ways in which a client shows that it knows the password without sending it.
@@ -30,7 +30,7 @@ func newSalt() []byte {
 }
 
 // proves reports whether a client's answer shows that it knows the password.
-func proves(plugin string, secret schema.Secret, salt, answer []byte) bool {
+func proves(plugin string, secret accounts.Secret, salt, answer []byte) bool {
 	switch plugin {
 	case nativePassword: // SHA1(password) XOR SHA1(salt, SHA1(SHA1(password)))
 		mask := sha1.Sum(slices.Concat(salt, secret.SHA1[:]))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -81,7 +82,7 @@ func deep(t *testing.T, c *schema.Catalog) {
 // serve serves a process with some functions and returns the address.
 func serve(t *testing.T, functions int, change func(*Server)) string {
 	t.Helper()
-	catalog := &schema.Catalog{Accounts: schema.NewAccounts("ftrace", "secret")}
+	catalog := &schema.Catalog{Accounts: accounts.New("ftrace", "secret")}
 	catalog.Accounts.AddReader("reader", "readers")
 	catalog.Add(newProcess(functions))
 	s := &Server{Catalog: catalog}

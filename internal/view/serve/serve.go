@@ -24,6 +24,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/wire"
 )
@@ -45,8 +46,8 @@ type Options struct {
 type Server struct {
 	options   Options // with the passwords that were made up
 	server    wire.Server
-	accounts  *schema.Accounts // nil: anyone may log in
-	made      map[string]bool  // users whose passwords were made up
+	accounts  *accounts.Accounts // nil: anyone may log in
+	made      map[string]bool    // users whose passwords were made up
 	listeners []net.Listener
 	warn      io.Writer
 }
@@ -56,7 +57,7 @@ func Listen(o Options, warn io.Writer) (*Server, error) {
 	s := &Server{options: o, warn: warn, made: map[string]bool{}}
 	s.server = wire.Server{Log: func(format string, args ...any) { fmt.Fprintf(warn, "ftrace: serve: "+format+"\n", args...) }}
 	if !o.Open {
-		s.accounts = schema.NewAccounts(o.User, s.password(o.User, &s.options.Password))
+		s.accounts = accounts.New(o.User, s.password(o.User, &s.options.Password))
 		if o.Reader != "" {
 			s.accounts.AddReader(o.Reader, s.password(o.Reader, &s.options.ReaderPassword))
 		}
