@@ -51,7 +51,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 	switch d.what {
 	case "DATABASE", "SCHEMA":
 		name := st.at(d.named).text
-		if d.command == "CREATE" && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
+		if _, err := s.catalog.nameOf(name); d.command == "CREATE" && err == nil {
 			return nil, mysqlerr.New(mysqlerr.DBExists, "Can't create database '%s'; database exists", name)
 		}
 		return nil, s.schemaDenied(name)

@@ -12,19 +12,16 @@ import (
 // statement is not a query, or they depend on the values of ?s. Errors are *Errors, of what no
 // value mends.
 func (s *Session) Prepare(ctx context.Context, text string) (params int, columns []Column, err error) {
-	list, err := tokens(text)
+	st, err := newStmt(text, nil)
 	if err != nil {
 		return 0, nil, err
 	}
-	for len(list) > 0 && list[len(list)-1].is(";") {
-		list = list[:len(list)-1]
-	}
-	for i := range list {
-		if list[i].kind == param {
+	for i := range st.tokens {
+		if st.tokens[i].kind == param {
 			params++
 		}
 	}
-	st := &stmt{text, list, make([]any, params)}
+	st.args = make([]any, params)
 	switch first := st.at(0); {
 	case first.kind == name || first.kind == str:
 		return params, nil, nil

@@ -176,6 +176,17 @@ func (c *Catalog) schema(name string) *Schema {
 	return nil
 }
 
+// nameOf returns the name of a schema as it is. It is an error if there is no such schema.
+func (c *Catalog) nameOf(written string) (string, error) {
+	if sc := c.schema(written); sc != nil {
+		return sc.name, nil
+	}
+	if strings.EqualFold(written, "test") {
+		return "test", nil
+	}
+	return "", mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", written)
+}
+
 // Statistics says in MySQL's words how a server with so many clients does.
 func (c *Catalog) Statistics(clients int) string {
 	up, questions := time.Since(c.started), c.questions.Load()
@@ -395,16 +406,14 @@ func (s *Session) Database() string { return s.database }
 
 // Use changes the default schema.
 func (s *Session) Use(name string) error {
-	if !s.account().Sees(name, "") && (s.catalog.schema(name) != nil || strings.EqualFold(name, "test")) {
+	known, err := s.catalog.nameOf(name)
+	switch {
+	case err != nil:
+		return err
+	case !s.account().Sees(known, ""):
 		return s.schemaDenied(name)
 	}
-	if strings.EqualFold(name, "test") {
-		s.database = "test"
-	} else if sc := s.catalog.schema(name); sc != nil {
-		s.database = sc.name
-	} else {
-		return mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", name)
-	}
+	s.database = known
 	s.setActivity("")
 	return nil
 }

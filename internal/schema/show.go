@@ -53,8 +53,8 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	}
 	if st.at(i).is("FROM") || st.at(i).is("IN") {
 		t.schema = st.at(i + 1).text
-		if sc := s.catalog.schema(t.schema); sc == nil && !strings.EqualFold(t.schema, "test") {
-			return nil, mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", t.schema)
+		if _, err := s.catalog.nameOf(t.schema); err != nil {
+			return nil, err
 		}
 		i += 2
 	}
@@ -217,8 +217,8 @@ func (s *Session) exists(ctx context.Context, t target) error {
 func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, error) {
 	if st.at(i).is("DATABASE") || st.at(i).is("SCHEMA") {
 		name := st.at(len(st.tokens) - 1).text
-		if s.catalog.schema(name) == nil && !strings.EqualFold(name, "test") {
-			return nil, mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", name)
+		if _, err := s.catalog.nameOf(name); err != nil {
+			return nil, err
 		}
 		return &Result{Columns: textColumns("Database", "Create Database"), ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
 	}
@@ -284,11 +284,10 @@ func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	if column := st.at(t.next); column.identifier() || column.kind == str {
 		text += " LIKE " + quoteString(column.text)
 	}
-	list, err := tokens(text)
-	if err != nil {
+	if st, err = newStmt(text, nil); err != nil {
 		return nil, err
 	}
-	return s.show(ctx, &stmt{text, list, nil})
+	return s.show(ctx, st)
 }
 
 // explained returns SQLite's spelling of the statement after EXPLAIN, which begins at a token.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
@@ -67,6 +68,15 @@ type stmt struct {
 	text   string
 	tokens []token
 	args   []any
+}
+
+// newStmt splits a statement. It leaves out what ends it.
+func newStmt(text string, args []any) (*stmt, error) {
+	list, err := tokens(text)
+	for len(list) > 0 && list[len(list)-1].is(";") {
+		list = list[:len(list)-1]
+	}
+	return &stmt{text, list, args}, err
 }
 
 func (st *stmt) at(i int) *token {
@@ -135,25 +145,19 @@ func readOnly(what string) *mysqlerr.Error {
 }
 
 func (s *Session) query(ctx context.Context, text string, args []any) (*Result, error) {
-	list, err := tokens(text)
+	st, err := newStmt(text, args)
 	if err != nil {
 		return nil, err
 	}
-	for len(list) > 0 && list[len(list)-1].is(";") {
-		list = list[:len(list)-1]
-	}
-	if len(list) == 0 {
+	if len(st.tokens) == 0 {
 		if strings.TrimSpace(text) != "" {
 			return &Result{}, nil // a comment
 		}
 		return nil, mysqlerr.New(1065, "Query was empty")
 	}
-	for i := range list {
-		if list[i].is(";") {
-			return nil, syntaxError(text[list[i].start:])
-		}
+	if i := slices.IndexFunc(st.tokens, func(t token) bool { return t.is(";") }); i >= 0 {
+		return nil, syntaxError(st.rest(i))
 	}
-	st := &stmt{text, list, args}
 	st.oldConsumers()
 	return s.dispatch(ctx, st)
 }
@@ -319,8 +323,8 @@ func (s *Session) targetOf(schema, name string) (target, error) {
 	if sc := s.catalog.schema(t.schema); sc != nil {
 		t.ours, t.schema = true, sc.name
 		t.table = sc.tables[strings.ToLower(t.name)]
-	} else if !strings.EqualFold(t.schema, "test") {
-		return t, mysqlerr.New(mysqlerr.UnknownDB, "Unknown database '%s'", t.schema)
+	} else if _, err := s.catalog.nameOf(t.schema); err != nil {
+		return t, err
 	}
 	return t, nil
 }

@@ -54,8 +54,8 @@ func readView(file string) (v sysView, err error) {
 	if err != nil {
 		return v, err
 	}
-	st := &stmt{text: string(text)}
-	if st.tokens, err = tokens(st.text); err != nil {
+	st, err := newStmt(string(text), nil)
+	if err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)
 	}
 	v.Table = &tables.Table{Name: strings.TrimSuffix(file, ".sql")}
@@ -64,7 +64,6 @@ func readView(file string) (v sysView, err error) {
 		first := p.i
 		v.query = p.query()
 		v.definition = p.text[p.at(first).start:p.at(p.i-1).end]
-		p.accept(";")
 		p.end()
 	}); err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)

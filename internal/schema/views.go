@@ -81,9 +81,8 @@ func (s *Session) notView(t *target, command string) error {
 
 // query returns the tree of a view's query, and the statement that it is.
 func (v *userView) query() (*query, *stmt, error) {
-	st := &stmt{text: v.definition}
-	var err error
-	if st.tokens, err = tokens(st.text); err != nil {
+	st, err := newStmt(v.definition, nil)
+	if err != nil {
 		return nil, nil, err
 	}
 	q, err := st.query(0)
