@@ -9,7 +9,7 @@ import (
 
 // eventTables have a row for each call.
 var eventTables = []*Table{
-	withParts(New("events_calls_current", currentCalls, callColumns...)),
+	New("events_calls_current", currentCalls, callColumns...),
 	withParts(New("events_calls_history", historyCalls, callColumns...), source.HistoryPart),
 	withParts(reading(live.LongCalls, New("events_calls_history_long", func(v *View) []source.Call { return v.Long }, callColumns...)), source.HistoryLongPart),
 }

@@ -13,7 +13,7 @@ import (
 
 // waitTables have a row for each wait, sums of them, and what was waited for.
 var waitTables = slices.Concat([]*Table{
-	withParts(reading(live.LongWaits, New("events_waits_current", currentWaits, waitColumns...))),
+	reading(live.LongWaits, New("events_waits_current", currentWaits, waitColumns...)),
 	withParts(reading(live.LongWaits, New("events_waits_history", historyWaits, waitColumns...)), source.WaitHistoryPart),
 	withParts(reading(live.LongWaits, New("events_waits_history_long", func(v *View) []source.Wait { return v.LongWaits }, waitColumns...)), source.WaitHistoryLongPart),
 	withParts(reading(live.SumsOfWaits, New("events_waits_summary_global_by_event_name", func(v *View) []source.Summary { return every(v.only(v.Global, source.WaitClass), v.Waits) },
