@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"os"
@@ -25,7 +26,7 @@ import (
 
 // forwardVerb sends recordings to what receives OpenTelemetry's spans, logs and metrics.
 func forwardVerb() *cli.Command {
-	o := options{verb: "forward", within: named}
+	o := options{verb: "forward"}
 	f := forward.Options{}
 	header := http.Header{}
 	var to, send string
@@ -37,6 +38,7 @@ Forward sends what recordings have to a collector, to Jaeger, Tempo or whatever 
 receives spans of OpenTelemetry by OTLP, over HTTP or gRPC: requests, statements, and calls that
 lasted for -min, with those around them. A recording that is still being written is
 followed until it ends; PID and NAME stand for the recording that a process is writing.
+Recordings of child processes within one are sent too, also those that begin meanwhile.
 The program does not wait for that. If nobody answers, forward tries again. What was
 sent is noted in a file beside the recording, DIR.forward: the same command goes on
 where one before it has ended.
@@ -61,7 +63,7 @@ or METRICS for these.`,
 			&cli.StringFlag{Name: "send", Value: "spans", Destination: &send, Usage: "send these `SIGNALS`: spans, logs, metrics, with commas between"},
 			&headerFlag{cli.StringFlag{Name: "header", Usage: "send a header `NAME=VALUE` too; may be repeated"}, header},
 			leastFlag(&f.Least),
-			&cli.DurationFlag{Name: "step", Value: 10 * time.Second, Destination: &f.Step, Validator: func(d time.Duration) error {
+			&cli.DurationFlag{Name: "step", Value: metricStep, Destination: &f.Step, Validator: func(d time.Duration) error {
 				if d < time.Millisecond {
 					return fmt.Errorf("%v is less than 1ms", d)
 				}
@@ -75,10 +77,8 @@ or METRICS for these.`,
 			return 0, err
 		}
 		for _, signal := range list {
-			d := forward.Destination{Signal: signal, Header: header.Clone(), Settings: fmt.Sprintf("-min %v", f.Least)}
-			if signal == forward.Metrics {
-				d.Settings = fmt.Sprintf("-step %v", f.Step)
-			}
+			d := destination(signal, f)
+			maps.Copy(d.Header, header)
 			for _, flag := range [][2]string{{"-f", o.rules}, {"-g", o.goroutines}} {
 				if flag[1] != "" {
 					d.Settings += fmt.Sprintf(" %s %q", flag[0], flag[1])
@@ -96,6 +96,7 @@ or METRICS for these.`,
 		if len(args) == 0 {
 			args = []string{defaultDir}
 		}
+		f.Rules = o.rules
 		var from []walk.Source
 		for _, arg := range args {
 			dir, opened, err := recordingOf(arg)
@@ -125,6 +126,18 @@ or METRICS for these.`,
 		}()
 		return 0, forward.Recordings(ctx, from, f, stdout, stderr)
 	})
+}
+
+// metricStep is of how much recorded time metrics are sent, if nothing else is said.
+const metricStep = 10 * time.Second
+
+// destination returns where a signal is sent, without the address.
+func destination(signal *forward.Signal, o forward.Options) forward.Destination {
+	d := forward.Destination{Signal: signal, Header: http.Header{}, Settings: fmt.Sprintf("-min %v", o.Least)}
+	if signal == forward.Metrics {
+		d.Settings = fmt.Sprintf("-step %v", o.Step)
+	}
+	return d
 }
 
 // recordingOf returns the directory of a recording: that one, or the one that a process is writing,

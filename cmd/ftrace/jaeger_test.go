@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -18,15 +19,22 @@ import (
 
 // jaeger is the scripts' command
 //
-//	jaeger URL FILE...
+//	jaeger [-untimed] URL FILE...
 //
 // which asks Jaeger's query service for all spans of the services that files of OpenTelemetry's
 // JSON have spans of. It fails unless these are the same: the resource, the ids, the parent, the
 // name, the times, the attributes, the events. It waits until they are there, for up to a minute.
+// With -untimed the times may differ: while a program runs the rate of its clock is known less
+// well.
 func jaeger() {
 	log.SetFlags(0)
+	args := os.Args[1:]
+	untimed := args[0] == "-untimed"
+	if untimed {
+		args = args[1:]
+	}
 	want := jaegerSpans{}
-	for _, name := range os.Args[2:] {
+	for _, name := range args[1:] {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			log.Fatal(err)
@@ -46,7 +54,11 @@ func jaeger() {
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		got := jaegerSpans{}
 		for _, service := range slices.Sorted(maps.Keys(services)) {
-			got.ask(os.Args[1], service)
+			got.ask(args[0], service)
+		}
+		if untimed {
+			want.untime()
+			got.untime()
 		}
 		diff := cmp.Diff(want, got)
 		if diff == "" {
@@ -62,6 +74,17 @@ func jaeger() {
 // jaegerSpans has spans as text, by their service, the trace's id and their own. One that is there
 // twice has two.
 type jaegerSpans map[string][]string
+
+var isTime = regexp.MustCompile(`TimeUnixNano": "\d+"`)
+
+// untime removes the times.
+func (v jaegerSpans) untime() {
+	for _, list := range v {
+		for i := range list {
+			list[i] = isTime.ReplaceAllString(list[i], `TimeUnixNano": ""`)
+		}
+	}
+}
 
 // ask adds what Jaeger has of a service.
 func (v jaegerSpans) ask(address, service string) {

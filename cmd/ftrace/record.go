@@ -3,9 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -32,8 +32,10 @@ Recording costs at most 10% of the processor time that the program uses itself, 
 much as -budget or FTRACE_BUDGET says. Calls of the functions that are called most are
 left out for that, and counted. Record says of which when the program has ended.
 
-With FTRACE_OTLP=URL in the environment record sends spans meanwhile, as ftrace forward
--to URL does. When the program has ended that may take 10 s more.`,
+With FTRACE_OTLP=URL in the environment record sends spans, logs and metrics meanwhile,
+as ftrace forward -send spans,logs,metrics -to URL does, also of children. If the URL
+ends with /v1/traces, /v1/logs or /v1/metrics that is all it sends. When the program has
+ended that may take 10 s more.`,
 		UsageText: `
 	$ ftrace record ./app -v
 	$ ftrace record -f 'main.*;net/http/...=call' -o slow.data ./app
@@ -70,13 +72,13 @@ With FTRACE_OTLP=URL in the environment record sends spans meanwhile, as ftrace 
 }
 
 const (
-	sendingEnds  = 10 * time.Second      // for so long record sends spans once the program has ended
+	sendingEnds  = 10 * time.Second      // for so long record sends once the program has ended
 	sendingLooks = 20 * time.Millisecond // so often it looks whether the program has begun to record
 )
 
-// sendsMeanwhile returns what sends spans of a recording to where FTRACE_OTLP says until the
-// program has ended and all is sent, or it takes too long; nil if the variable is not set. The
-// program does not see the variable.
+// sendsMeanwhile returns what sends a recording to where FTRACE_OTLP says until the program has
+// ended and all is sent, or it takes too long; nil if the variable is not set. The program does not
+// see the variable.
 func sendsMeanwhile() (func(dir string, ended <-chan struct{}), error) {
 	const variable = "FTRACE_OTLP"
 	to := os.Getenv(variable)
@@ -84,14 +86,28 @@ func sendsMeanwhile() (func(dir string, ended <-chan struct{}), error) {
 		return nil, nil
 	}
 	os.Unsetenv(variable)
-	d := forward.Destination{Signal: forward.Spans, Header: http.Header{}, Settings: fmt.Sprintf("-min %v", leastSpan)}
-	var err error
-	if d.To, err = addressOf(to, variable, false, false, d.Signal); err != nil {
-		return nil, err
+	list := forward.Signals
+	for _, signal := range forward.Signals {
+		if strings.HasSuffix(strings.TrimSuffix(to, "/"), "/v1/"+signal.OTLP) {
+			list = []*forward.Signal{signal}
+		}
 	}
-	if err := environmentHeaders(d.Header, d.Signal); err != nil {
-		return nil, err
+	o := forward.Options{Least: leastSpan, Step: metricStep}
+	var names []string
+	for _, signal := range list {
+		d := destination(signal, o)
+		d.Optional = len(list) > 1 && signal != forward.Spans
+		var err error
+		if d.To, err = addressOf(to, variable, false, false, signal); err != nil {
+			return nil, err
+		}
+		if err := environmentHeaders(d.Header, signal); err != nil {
+			return nil, err
+		}
+		o.Send = append(o.Send, d)
+		names = append(names, signal.Name)
 	}
+	o.Resume = fmt.Sprintf("ftrace forward -send %s -to URL DIR, with the same URL,", strings.Join(names, ","))
 	return func(dir string, ended <-chan struct{}) {
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
@@ -118,10 +134,14 @@ func sendsMeanwhile() (func(dir string, ended <-chan struct{}), error) {
 		}
 		r, err := recording.Open(dir)
 		if err == nil {
-			err = forward.Recordings(ctx, []walk.Source{{Recording: r}}, forward.Options{Send: []forward.Destination{d}, Least: leastSpan}, stderr, stderr)
+			o.Ended = ended
+			err = forward.Recordings(ctx, []walk.Source{{Recording: r}}, o, stderr, stderr)
+			if len(o.Send) > 1 { // it was told of each
+				return
+			}
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "ftrace: record: sending spans: %v\n", err)
+			fmt.Fprintf(stderr, "ftrace: record: sending: %v\n", err)
 		}
 	}, nil
 }

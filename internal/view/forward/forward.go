@@ -1,7 +1,8 @@
 // Package forward sends recordings to what receives OpenTelemetry's spans, logs and metrics.
 //
-// It takes recordings, finished ones and those that are still being written, of which package
-// export makes spans, log records and points of metrics, and sends these by OTLP/HTTP or OTLP/gRPC.
+// It takes recordings, finished ones and those that are still being written, and those of child
+// processes within them. Of these package export makes spans, log records and points of metrics,
+// which are sent by OTLP/HTTP or OTLP/gRPC.
 // The recording is the queue: what can't be sent is read again later, and a file for each signal
 // says how far it has been sent. cmd/ftrace calls it.
 // The program that is traced knows nothing of it. What is sent and what is not goes to the writer
@@ -17,6 +18,8 @@ import (
 	"math"
 	"net/http"
 	"os"
+	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,6 +38,12 @@ type Options struct {
 	Least     time.Duration // calls are spans if they lasted for that
 	Step      time.Duration // of recorded time, at whose ends metrics are sent
 	Positions string        // a directory for positions; "": they are beside the recordings
+	Rules     string        // by which those of child processes are sent; "": all
+	Resume    string        // what goes on from where this has ended, for messages; "": the same command
+
+	// Ended is closed when no child process can begin any more that records within a recording.
+	// nil: none can when all are complete.
+	Ended <-chan struct{}
 
 	pause   time.Duration
 	tell    func(format string, args ...any)
@@ -47,6 +56,7 @@ type Destination struct {
 	To       string      // an address; its scheme is that of HTTP, or grpc or grpcs
 	Header   http.Header // of each request
 	Settings string      // what chooses among the calls, for messages and for the next run
+	Optional bool        // that nobody receives the signal there is told, and is no error
 }
 
 const (
@@ -56,9 +66,9 @@ const (
 	pauseFirst = time.Second
 )
 
-// Recordings sends recordings until all have been sent, or the context ends. Those that are being
-// written it follows until they end. It writes what became of each. Each signal reads a recording
-// on its own.
+// Recordings sends recordings, and those of child processes within them, until all have been sent,
+// or the context ends. Those that are being written it follows until they end, also those that
+// begin meanwhile. It writes what became of each. Each signal reads a recording on its own.
 func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io.Writer) error {
 	var lock sync.Mutex
 	write := func(to io.Writer, format string, args ...any) {
@@ -72,47 +82,55 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 	}
 	for i, from := range list {
 		for _, other := range list[:i] {
-			if os.SameFile(stat(from), stat(other)) {
+			if os.SameFile(stat(from.Recording.Dir), stat(other.Recording.Dir)) {
 				return fmt.Errorf("%s and %s are the same recording: leave one out", other.Recording.Dir, from.Recording.Dir)
 			}
 		}
+	}
+	senders := make([]*sender, len(o.Send))
+	for j, to := range o.Send {
+		var err error
+		if senders[j], err = newSender(to, o); err != nil {
+			return err
+		}
+		defer senders[j].channel.close()
 	}
 	failed := make([]error, len(list)*len(o.Send))
 	var all sync.WaitGroup
 	for i, from := range list {
 		for j, to := range o.Send {
-			name, warnOf := from.Recording.Dir, warn
+			name := ""
 			if to.Signal != Spans {
-				name += ": " + to.Signal.Name
+				name = ": " + to.Signal.Name
 			}
+			m := &family{options: o, dir: from.Recording.Dir, sender: senders[j], named: list, warn: warn, looks: make(chan struct{}, 1), room: make(chan struct{}, runtime.GOMAXPROCS(0))}
 			if j > 0 { // its damage is told by the first
-				warnOf = io.Discard
+				m.warn = io.Discard
+			}
+			m.options.tell = func(format string, args ...any) {
+				write(warn, "ftrace: forward: %s%s: %s\n", m.dir, name, fmt.Sprintf(format, args...))
 			}
 			all.Go(func() {
-				o := o
-				o.tell = func(format string, args ...any) {
-					write(warn, "ftrace: forward: %s: %s\n", name, fmt.Sprintf(format, args...))
-				}
 				from, err := from, error(nil)
 				if j > 0 {
-					from.Recording, err = recording.Open(from.Recording.Dir)
-				}
-				var f *forwarding
-				if err == nil {
-					f, err = begin(ctx, from, to, o)
+					from.Recording, err = recording.Open(m.dir)
 				}
 				if err == nil {
-					defer f.sender.channel.close()
-					err = f.run(warnOf)
-					write(out, "%s: %s\n", from.Recording.Dir, f.sum())
+					err = m.run(ctx, from)
 				}
-				if errors.Is(err, context.Canceled) {
+				if text := m.sum(); text != "" {
+					write(out, "%s\n", text)
+				}
+				switch {
+				case errors.Is(err, errNotReceived): // that was told
+					return
+				case errors.Is(err, context.Canceled):
 					err = errors.New("it was interrupted")
-				} else if err != nil && len(o.Send) > 1 { // the others may go on for long
-					o.tell("%v", err)
+				case err != nil && len(o.Send) > 1: // the others may go on for long
+					m.options.tell("%v", err)
 				}
 				if err != nil {
-					failed[i*len(o.Send)+j] = fmt.Errorf("%s: %w", name, err)
+					failed[i*len(o.Send)+j] = fmt.Errorf("%s%s: %w", m.dir, name, err)
 				}
 			})
 		}
@@ -122,8 +140,8 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 }
 
 // stat returns what the system says of a recording's directory, nil if it says nothing.
-func stat(s walk.Source) os.FileInfo {
-	info, _ := os.Stat(s.Recording.Dir)
+func stat(dir string) os.FileInfo {
+	info, _ := os.Stat(dir)
 	return info
 }
 
@@ -138,26 +156,25 @@ type forwarding struct {
 
 	maker   maker
 	message func([]proto.Message) proto.Message
-	left    func() // tells what is not sent; nil: that is nothing
+	left    func() (outside, beginless uint64) // what is not sent: lines and probes, and calls; nil: nothing
 	batch   []proto.Message
 	bytes   int
 	at      uint64    // of the last one in a batch
+	place   int       // where those begin in the batch that are at the same place as the last one
+	before  uint64    // where the one before these is
 	first   uint64    // ticks of the first event
 	ticks   uint64    // of the last event
 	heard   uint64    // of the last event when all had been told that there was
 	since   time.Time // when that was
 	ending  int       // spans that were made at the end
 	atEnd   bool
+	ended   bool // it has been sent now
 	flushed time.Time
 	err     error
 }
 
-func begin(ctx context.Context, from walk.Source, to Destination, o Options) (*forwarding, error) {
-	sends, err := newSender(to, o)
-	if err != nil {
-		return nil, err
-	}
-	f := &forwarding{ctx: ctx, from: from, signal: to.Signal, options: o, sender: sends}
+func begin(ctx context.Context, from walk.Source, to *sender, o Options) (f *forwarding, err error) {
+	f = &forwarding{ctx: ctx, from: from, signal: to.Signal, options: o, sender: to}
 	r := from.Recording
 	for first, _ := r.Clocks(); first == (recording.Clock{}) && o.writing(r); first, _ = r.Clocks() { // it has just begun
 		select {
@@ -170,7 +187,7 @@ func begin(ctx context.Context, from walk.Source, to Destination, o Options) (*f
 		}
 	}
 	makes, _ := to.Signal.make(f)
-	f.position, err = openPosition(r, o.Positions, to.Signal, sends.shown(), to.Settings, makes.MinTicks())
+	f.position, err = openPosition(r, o.Positions, to.Signal, to.shown(), to.Settings, makes.MinTicks())
 	return f, err
 }
 
@@ -178,7 +195,6 @@ func begin(ctx context.Context, from walk.Source, to Destination, o Options) (*f
 // more: for what is under way then, and what can only be read when it is complete.
 func (f *forwarding) run(warn io.Writer) error {
 	if f.position.Done {
-		f.options.tell("it was sent before, as %s says", f.position.file)
 		return nil
 	}
 	for complete := false; !complete; complete = !f.options.writing(f.from.Recording) { // it may just have begun
@@ -201,10 +217,8 @@ func (f *forwarding) run(warn io.Writer) error {
 	if f.flush(); f.err != nil {
 		return f.err
 	}
-	if f.left != nil {
-		f.left()
-	}
 	walk.Complain(warn, f.from.Recording)
+	f.ended = true
 	f.position.First, f.position.Done = f.first, true
 	return f.position.save()
 }
@@ -227,49 +241,47 @@ func words(n uint64, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// sum says what became of the recording.
-func (f *forwarding) sum() string {
-	p := f.position
-	text := fmt.Sprintf("%s sent to %s, %d refused", words(p.Sent, f.signal.one+" was", f.signal.many+" were"), p.To, p.Refused)
-	if !p.Done {
-		text += "; it is not complete: the same command goes on from here"
-	}
-	return text
-}
-
 // read begins to read the recording.
 func (f *forwarding) read() {
 	f.maker, f.message = f.signal.make(f)
 	f.maker.SetMinTicks(f.position.MinTicks)
-	f.batch, f.bytes, f.at, f.first, f.ticks, f.heard, f.ending = nil, 0, 0, 0, 0, 0, 0
+	f.batch, f.bytes, f.at, f.place, f.first, f.ticks, f.heard, f.ending = nil, 0, 0, 0, 0, 0, 0, 0
 }
 
 // take takes a span, a line or a point, unless it has been sent before. at says where it is in the
 // order in which they are made; a batch ends between two such places, so that a position is clear.
 // What has none is told by its number.
 func (f *forwarding) take(at uint64, m proto.Message) {
-	if f.full() && (at > f.at || f.numbered()) {
-		f.flush()
+	size := proto.Size(m)
+	fits := len(f.batch) < export.SpansAtOnce && f.bytes+size <= batchBytes
+	switch {
+	case f.numbered():
+		if !fits {
+			f.flush()
+		}
+		if f.ending++; f.ending <= f.position.Ended {
+			return
+		}
+	case at <= f.position.At:
+		return
+	default:
+		if at > f.at {
+			f.place, f.before = len(f.batch), f.at
+		}
+		if !fits && f.place > 0 {
+			f.flushFirst(f.place, f.before)
+		}
 	}
 	if f.err != nil {
 		return
 	}
-	if f.numbered() {
-		if f.ending++; f.ending <= f.position.Ended {
-			return
-		}
-	} else if at <= f.position.At {
-		return
-	}
 	f.batch = append(f.batch, m)
-	f.bytes += proto.Size(m)
+	f.bytes += size
 	f.at = at
 }
 
 // numbered reports whether what is made now has no place but its number.
 func (f *forwarding) numbered() bool { return f.atEnd && f.signal.ends }
-
-func (f *forwarding) full() bool { return len(f.batch) >= export.SpansAtOnce || f.bytes >= batchBytes }
 
 // Event takes in an event.
 func (f *forwarding) Event(e *recording.Event) bool {
@@ -282,13 +294,15 @@ func (f *forwarding) Event(e *recording.Event) bool {
 }
 
 // flush sends the batch, and notes that in the position.
-func (f *forwarding) flush() {
-	n := len(f.batch)
+func (f *forwarding) flush() { f.flushFirst(len(f.batch), f.at) }
+
+// flushFirst sends the first n of the batch, of which the last one is at a place.
+func (f *forwarding) flushFirst(n int, at uint64) {
 	if n == 0 || f.err != nil {
 		return
 	}
 	var refused uint64
-	if refused, f.err = f.sender.send(f.ctx, f.message(f.batch), n); f.err != nil {
+	if refused, f.err = f.sender.send(f.ctx, f.message(f.batch[:n]), n, f.options.tell); f.err != nil {
 		return
 	}
 	p := f.position
@@ -299,10 +313,13 @@ func (f *forwarding) flush() {
 		p.At = math.MaxUint64
 		p.Ended = f.ending
 	} else {
-		p.At = f.at
+		p.At = at
 	}
 	f.err = p.save()
-	f.batch, f.bytes, f.flushed = nil, 0, time.Now()
+	f.batch, f.bytes, f.place, f.flushed = slices.Clone(f.batch[n:]), 0, 0, time.Now()
+	for _, m := range f.batch {
+		f.bytes += proto.Size(m)
+	}
 }
 
 // writing reports whether a recording may still be written to.

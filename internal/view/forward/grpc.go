@@ -87,7 +87,9 @@ func (c *byGRPC) prepare(batch proto.Message) (func(context.Context) (answer, er
 			if a.again, a.after = pauseOf(s); !a.again {
 				a.refused = ^uint64(0)
 			}
-		case codes.Unauthenticated, codes.PermissionDenied, codes.Unimplemented:
+		case codes.Unimplemented:
+			a.unknown = true
+		case codes.Unauthenticated, codes.PermissionDenied:
 			a.never = true
 		default:
 			a.refused = ^uint64(0)

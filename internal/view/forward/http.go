@@ -74,7 +74,9 @@ func (c *byHTTP) post(ctx context.Context, body []byte) (a answer, err error) {
 		a.refused, a.message = partial(&said)
 	case code == http.StatusTooManyRequests, code == http.StatusBadGateway, code == http.StatusServiceUnavailable, code == http.StatusGatewayTimeout:
 		a.again, a.after = true, retryAfter(response.Header.Get("Retry-After"), time.Now())
-	case code/100 == 3, code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusNotFound, code == http.StatusMethodNotAllowed:
+	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed:
+		a.unknown = true
+	case code/100 == 3, code == http.StatusUnauthorized, code == http.StatusForbidden:
 		a.never, a.message = true, response.Header.Get("Location")
 	default:
 		var said statuspb.Status

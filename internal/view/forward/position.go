@@ -30,8 +30,8 @@ type Position struct {
 	file string
 }
 
-// positionFile returns the name of the file for a signal of a recording: beside it, or in a
-// directory.
+// positionFile returns the name of the file for a signal of a recording: in a directory, else
+// beside it. Within another recording it is hidden, so that nobody takes it for a part of that.
 func positionFile(r *recording.Recording, dir string, signal *Signal) (string, error) {
 	full, err := filepath.Abs(r.Dir)
 	if unnamed := filepath.Dir(full) == "/proc/self/fd"; unnamed && dir == "" {
@@ -40,6 +40,8 @@ func positionFile(r *recording.Recording, dir string, signal *Signal) (string, e
 		full = filepath.Join(dir, fmt.Sprintf("process-%x", r.Env.UUID))
 	} else if dir != "" {
 		full = filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(full), r.Env.UUID))
+	} else if parent, name := filepath.Split(full); recording.Is(parent) {
+		full = filepath.Join(parent, "."+name)
 	}
 	if signal != Spans {
 		full += "." + signal.Name

@@ -42,12 +42,7 @@ var (
 		make: func(f *forwarding) (maker, func([]proto.Message) proto.Message) {
 			x := export.NewSpans(f.from, f.options.Least)
 			x.Emit = func(s *tracepb.Span) { f.take(f.ticks, s) }
-			f.left = func() {
-				if x.Outside > 0 {
-					f.options.tell("%s in no span, and not sent", words(x.Outside, "line or probe is", "lines and probes are"))
-				}
-				f.tellBeginless(x.Beginless)
-			}
+			f.left = func() (outside, beginless uint64) { return x.Outside, x.Beginless }
 			return x, func(batch []proto.Message) proto.Message { return x.Traces(typed[*tracepb.Span](batch)) }
 		},
 	}
@@ -64,7 +59,7 @@ var (
 		make: func(f *forwarding) (maker, func([]proto.Message) proto.Message) {
 			x := export.NewMetrics(f.from, f.options.Step)
 			x.Emit = func(at uint64, point *metricspb.Metric) { f.take(at, point) }
-			f.left = func() { f.tellBeginless(x.Beginless()) }
+			f.left = func() (outside, beginless uint64) { return 0, x.Beginless() }
 			return x, func(batch []proto.Message) proto.Message { return x.Data(typed[*metricspb.Metric](batch)) }
 		},
 	}
@@ -75,13 +70,6 @@ var (
 // grpcMethod returns the method of gRPC by which a signal is sent.
 func grpcMethod(area, service string) string {
 	return fmt.Sprintf("/opentelemetry.proto.collector.%s.v1.%sService/Export", area, service)
-}
-
-// tellBeginless tells how many calls lack their beginnings.
-func (f *forwarding) tellBeginless(n uint64) {
-	if n > 0 {
-		f.options.tell("%s not sent, since the recording does not have their beginnings", words(n, "call is", "calls are"))
-	}
 }
 
 // typed returns the messages of a batch, all of one type.

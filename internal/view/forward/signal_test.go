@@ -349,3 +349,45 @@ func TestSignalsGRPC(t *testing.T) {
 	}
 	v.compare(want)
 }
+
+// TestOneAtATime: of each signal one batch is on its way at a time, of all recordings, and it is
+// not larger than it is said to be. So that is all that a receiver which is killed can get twice.
+func TestOneAtATime(t *testing.T) {
+	var list []walk.Source
+	for range 3 {
+		list = append(list, walk.Source{Recording: viewtest.MadeUp(t)})
+	}
+	var lock sync.Mutex
+	under, requests := map[string]int{}, 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		signal := strings.TrimPrefix(r.URL.Path, "/v1/")
+		lock.Lock()
+		under[signal]++
+		requests++
+		if under[signal] > 1 {
+			t.Errorf("%d batches of %s are on their way", under[signal], signal)
+		}
+		lock.Unlock()
+		defer func() {
+			lock.Lock()
+			under[signal]--
+			lock.Unlock()
+		}()
+		z, err := gzip.NewReader(r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		body, err := io.ReadAll(z)
+		if n := len(itemsOf(t, signal, body)); err != nil || n == 0 || n > export.SpansAtOnce {
+			t.Errorf("%d %s in a batch: %v", n, signal, err)
+		}
+	}))
+	defer server.Close()
+	if err := Recordings(t.Context(), list, byAllSignals(server.URL), io.Discard, io.Discard); err != nil {
+		t.Error(err)
+	}
+	if requests < 10 {
+		t.Errorf("%d requests came", requests)
+	}
+}
