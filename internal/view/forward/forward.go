@@ -202,12 +202,12 @@ func (f *forwarding) run(warn io.Writer) error {
 			if err := f.follow(); err != nil {
 				return err
 			}
-			r, err := recording.Open(f.from.Recording.Dir)
-			if err != nil {
-				return err
-			}
-			f.from.Recording = r
 		}
+		r, err := recording.Open(f.from.Recording.Dir) // what was opened before may have been half of it
+		if err != nil {
+			return err
+		}
+		f.from.Recording = r
 		if err := f.readAll(); err != nil {
 			return err
 		}

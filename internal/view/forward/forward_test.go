@@ -379,3 +379,36 @@ func workers(t *testing.T) *recording.Recording {
 	}
 	return r
 }
+
+// TestForwardEnded: what a process had not written when its recording was opened is sent, also if
+// it has ended since then.
+func TestForwardEnded(t *testing.T) {
+	r := viewtest.MadeUp(t)
+	_, want := madeUp(t, r)
+	file := filepath.Join(r.Dir, "tables")
+	whole, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, whole[:len(whole)-16], 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, err := recording.Open(r.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := newReceiver(t)
+	server := httptest.NewServer(v)
+	defer server.Close()
+	o := options(server.URL)
+	o.writing = func(*recording.Recording) bool {
+		if err := os.WriteFile(file, whole, 0o600); err != nil {
+			t.Error(err)
+		}
+		return false
+	}
+	var warn bytes.Buffer
+	if err := Recordings(t.Context(), []walk.Source{{Recording: half}}, o, io.Discard, &warn); err != nil || strings.Contains(warn.String(), "damaged") || len(v.got) != len(want) {
+		t.Errorf("%v: %d spans of %d came: %s", err, len(v.got), len(want), &warn)
+	}
+}
