@@ -201,7 +201,7 @@ func (o *options) openFamily(args []string) (list []walk.Source, traces *walk.Tr
 		}
 	}
 	stretches := make([]map[uint64][]walk.Stretch, len(family))
-	if len(args) > 1 || o.trace != "" {
+	if len(family) > 1 || o.trace != "" {
 		if traces, err = walk.NewTraces(context.Background(), family); err != nil {
 			return nil, nil, err
 		}
