@@ -23,7 +23,7 @@ type family struct {
 	named   []walk.Source // those that are sent by themselves
 	warn    io.Writer
 	room    chan struct{} // for children that are complete: reading takes memory
-	looks   chan struct{} // has something when a member has ended
+	looks   chan struct{} // has something when all members have ended
 
 	members sync.WaitGroup
 	lock    sync.Mutex
@@ -48,6 +48,7 @@ func (m *family) run(outer context.Context, from walk.Source) error {
 		return err
 	})
 	for seen := map[string]bool{}; ; {
+		began := time.Now()
 		last := m.last() // so what has begun is seen now
 		dirs, _ := from.Recording.Children()
 		for _, dir := range dirs {
@@ -63,7 +64,7 @@ func (m *family) run(outer context.Context, from walk.Source) error {
 		select {
 		case <-ctx.Done():
 		case <-m.looks:
-		case <-time.After(lookEvery):
+		case <-time.After(max(lookEvery, 20*time.Since(began))): // there may be many
 		}
 	}
 	m.members.Wait()
@@ -86,9 +87,11 @@ func (m *family) add(send func() error) {
 		if err != nil && !slices.ContainsFunc(m.errs, func(other error) bool { return errors.Is(err, other) }) {
 			m.errs = append(m.errs, err)
 		}
-		select {
-		case m.looks <- struct{}{}:
-		default:
+		if m.active == 0 {
+			select {
+			case m.looks <- struct{}{}:
+			default:
+			}
 		}
 	})
 }
