@@ -1,24 +1,27 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 // openCatalog makes a catalog of what the arguments name: numbers of processes, directories of
 // recordings, and names of programs, of which all processes are in it, also those that start later.
-// Live processes are in performance_schema; each recording is a schema of its own too. Without
-// arguments it is the recording that is there by default.
+// Live processes are in performance_schema; each recording is a schema of its own too. Recordings
+// of one run have one clock. Without arguments it is the recording that is there by default.
 func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalog, error) {
 	c := &schema.Catalog{}
 	if len(args) == 0 {
@@ -27,6 +30,7 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 		}
 		args = []string{defaultDir}
 	}
+	delay := walk.Delays(context.Background(), slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isDirectory(arg) }), stderr)
 	var names []string
 	found, processes := []source.Source{}, 0
 	for _, arg := range args {
@@ -40,7 +44,9 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 			processes++
 			continue
 		}
-		if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		if isDirectory(arg) {
+			at := len(found)
+			options.Later = func() time.Duration { return delay(at) }
 			s, err := source.OpenRecording(arg, options)
 			if err == nil {
 				_, err = c.AddSchema(filepath.Base(filepath.Clean(arg)), s)
@@ -69,6 +75,15 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 	}
 	c.Several = processes > 1 || len(names) > 0
 	return c, nil
+}
+
+// isDirectory reports whether an argument names a directory. A number is that of a process.
+func isDirectory(arg string) bool {
+	if _, err := strconv.Atoi(arg); err == nil {
+		return false
+	}
+	info, err := os.Stat(arg)
+	return err == nil && info.IsDir()
 }
 
 // noneFound returns an error if a catalog is to have programs by name, and none of them runs.

@@ -36,6 +36,14 @@ func (r *Recording) Shift(by time.Duration) {
 	}
 }
 
+// Lifetime returns when a recording began and ended, by the clock of its process. Of one that was
+// killed only the beginning is known, and that is the end too.
+func (r *Recording) Lifetime() (began, ended time.Time) {
+	first, last := r.Clocks()
+	c := r.Converter()
+	return c.Wall(first.Ticks), c.Wall(last.Ticks)
+}
+
 // A Converter turns ticks into time: by a line through the first and the last moment at which the
 // clocks were read. If the program was killed before the last, it uses the metadata's frequency.
 // Timers whose frequency is the same everywhere need neither. It may be used concurrently.

@@ -92,7 +92,9 @@ func (s *recorded) key() (key [sha256.Size]byte, size int64, err error) {
 	if err != nil {
 		return key, 0, err
 	}
-	return sha256.Sum256(fmt.Appendf(of[:], "%+v %d %d", s.options, stat.Size(), stat.ModTime().UnixNano())), size, nil
+	options := s.options
+	options.Later = nil
+	return sha256.Sum256(fmt.Appendf(of[:], "%+v %d %d %d", options, s.options.later(), stat.Size(), stat.ModTime().UnixNano())), size, nil
 }
 
 var errLarge = errors.New("it is too large a part of the recording")

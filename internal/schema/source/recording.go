@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
@@ -23,8 +24,19 @@ type RecordingOptions struct {
 	Threads     int // threads; of those that have ended the oldest are left out
 	Instances   int // rows of the summaries by thread, by caller and by instance, each
 	Window      recording.Window
+	// Later says how long after the moment from which times are counted the recording began; nil:
+	// they are counted from its beginning. It is called when the recording is first needed.
+	Later func() time.Duration
 	// Keep means that what was found out about a large recording is kept in its directory.
 	Keep bool
+}
+
+// later returns what Later says.
+func (o *RecordingOptions) later() time.Duration {
+	if o.Later == nil {
+		return 0
+	}
+	return o.Later()
 }
 
 // recorded is a recording as a source. It is read-only.
@@ -97,6 +109,7 @@ type pass struct {
 	r        *recording.Recording
 	options  RecordingOptions
 	clock    recording.Converter
+	later    time.Duration
 	printer  *recording.Printer
 	objects  *recording.Objects
 	stacks   recording.Stacks[*passThread, passCall]
@@ -277,7 +290,7 @@ func (t *tally) add(c counted) {
 func newPass(r *recording.Recording, options RecordingOptions) *pass {
 	statements := statementPass{connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
 	return &pass{statements: statements, r: r, options: options, clock: r.Converter(), printer: r.Printer(recording.DefaultFormat), objects: r.Objects(), threads: map[uint64]*passThread{},
-		global: map[uint32]*tally{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}}
+		global: map[uint32]*tally{}, byCaller: map[[2]uint32]*tally{}, byObject: map[objectKey]*tally{}, later: options.later()}
 }
 
 func (p *pass) run() (*Snapshot, error) {
@@ -659,7 +672,7 @@ var (
 func (p *pass) since(ticks uint64) int64 { return Picoseconds(p.clock.Between(0, ticks)) }
 
 // at returns the time of ticks.
-func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.clock.Since(ticks)) }
+func (p *pass) at(ticks uint64) int64 { return Picoseconds(p.later + p.clock.Since(ticks)) }
 
 func (p *pass) summary(t *tally, s Summary) Summary {
 	s.Count, s.Timed, s.Errors, s.Panics, s.Bytes = t.count, t.count, t.errors, t.panics, t.bytes

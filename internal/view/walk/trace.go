@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -186,6 +187,82 @@ func (t *Traces) Align(warn io.Writer) {
 				fmt.Fprintf(warn, "ftrace: %s: its times are moved by %s, so that they fit those of %s\n", t.recordings[b].Dir, signed(by), filepath.Base(t.recordings[0].Dir))
 			}
 		}
+	}
+}
+
+// Delays returns how long after the first of its run each recording began. Those are of one run
+// that ran at the same time, or asked each other, and those that are of one with them. A recording
+// that is compared with others is a run by itself.
+func (t *Traces) Delays() []time.Duration {
+	delays := make([]time.Duration, len(t.recordings))
+	found := make([]bool, len(t.recordings))
+	for i := range t.recordings {
+		if found[i] {
+			continue
+		}
+		found[i] = true
+		run := []int{i}
+		for at := 0; at < len(run); at++ {
+			for b := range t.recordings {
+				if !found[b] && t.together(run[at], b) {
+					found[b] = true
+					run = append(run, b)
+				}
+			}
+		}
+		began := func(i int) time.Time { at, _ := t.recordings[i].Lifetime(); return at }
+		first := began(slices.MinFunc(run, func(a, b int) int { return began(a).Compare(began(b)) }))
+		for _, i := range run {
+			delays[i] = began(i).Sub(first)
+		}
+	}
+	return delays
+}
+
+// together reports whether two recordings are of processes that ran at the same time, or asked each
+// other. Of one that was killed the end is not known.
+func (t *Traces) together(a, b int) bool {
+	began, ended := t.recordings[a].Lifetime()
+	otherBegan, otherEnded := t.recordings[b].Lifetime()
+	if !began.After(otherEnded) && !otherBegan.After(ended) {
+		return true
+	}
+	_, asked := t.between(a, b)
+	_, served := t.between(b, a)
+	return asked || served
+}
+
+// Delays returns a function that says how long after the first of its run each of some recordings
+// began, by times that are aligned, see [Traces.Delays]. They are read when it is first called. If
+// that fails, or the context ends, they are 0. It tells warn of those whose times are moved,
+// and why requests could not be read.
+func Delays(ctx context.Context, dirs []string, warn io.Writer) func(i int) time.Duration {
+	if len(dirs) < 2 {
+		return func(int) time.Duration { return 0 }
+	}
+	read := sync.OnceValues(func() ([]time.Duration, error) {
+		var list []*recording.Recording
+		for _, dir := range dirs {
+			r, err := recording.Open(dir)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, r)
+		}
+		t, err := NewTraces(ctx, list)
+		if err != nil {
+			fmt.Fprintf(warn, "ftrace: the times of several recordings are not aligned: %v\n", err)
+			return nil, err
+		}
+		t.Align(warn)
+		return t.Delays(), nil
+	})
+	return func(i int) time.Duration {
+		delays, err := read()
+		if err != nil {
+			return 0
+		}
+		return delays[i]
 	}
 }
 

@@ -3,6 +3,7 @@ package walk
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,35 @@ func TestAlign(t *testing.T) {
 				t.Errorf("%v: host %d, which fits, is moved by %v", later, i, off)
 			}
 		}
+	}
+}
+
+// TestDelays: recordings of one run count from its first, and other runs from their own.
+func TestDelays(t *testing.T) {
+	began := func(later ...time.Duration) *Traces {
+		traces, _ := hosts(t, later...)
+		return traces
+	}
+	lasts := func() time.Duration {
+		at, ended := began().recordings[0].Lifetime()
+		return ended.Sub(at)
+	}()
+	half := lasts / 2
+	for _, test := range []struct{ later, want []time.Duration }{
+		{[]time.Duration{half, -half}, []time.Duration{half, 2 * half, 0}}, // the last two are of one run with the first
+		{[]time.Duration{time.Hour, time.Hour + half}, []time.Duration{0, 0, half}},
+		{[]time.Duration{-time.Hour}, []time.Duration{0, 0}},
+	} {
+		if got := began(test.later...).Delays(); !slices.Equal(got, test.want) {
+			t.Errorf("%v: %v, want %v", test.later, got, test.want)
+		}
+	}
+	// Who was asked is of the same run, also if it was killed then, so that nobody knows its end.
+	traces, at := hosts(t, time.Minute)
+	traces.of[0].list = append(traces.of[0].list, request{from: at(0, 0), to: math.MaxUint64, trace: "t", id: "made"})
+	traces.of[1].list = append(traces.of[1].list, request{from: at(1, 0), trace: "t", parent: "made"})
+	if got := traces.Delays(); got[0] != 0 || got[1] != time.Minute {
+		t.Errorf("who was asked: %v", got)
 	}
 }
 

@@ -48,12 +48,6 @@ type passed struct {
 // without rounding them.
 const apartMax = 100 * 24 * time.Hour
 
-// start returns when a recording began.
-func start(r *recording.Recording) time.Time {
-	c := r.Converter()
-	return c.Wall(c.Ticks(0))
-}
-
 // atOnce reports whether processes ran at the same time, by their own clocks. Copies of a recording
 // are of the same process.
 func atOnce(list []*shown) bool {
@@ -62,8 +56,8 @@ func atOnce(list []*shown) bool {
 			if a.first.Env.UUID == b.first.Env.UUID {
 				continue
 			}
-			began, ended := lifetime(a.first)
-			otherBegan, otherEnded := lifetime(b.first)
+			began, ended := a.first.Lifetime()
+			otherBegan, otherEnded := b.first.Lifetime()
 			if began.Before(otherEnded) && otherBegan.Before(ended) {
 				return true
 			}
@@ -72,19 +66,12 @@ func atOnce(list []*shown) bool {
 	return false
 }
 
-// lifetime returns when a recording began and ended. Of a process that was killed only the
-// beginning is known.
-func lifetime(r *recording.Recording) (began, ended time.Time) {
-	_, last := r.Clocks()
-	c := r.Converter()
-	return start(r), c.Wall(last.Ticks)
-}
-
 // begin has the requests read, unless that has begun before.
 func (p *processes) begin(list []*shown) {
 	p.begins.Do(func() {
 		for _, s := range list {
-			p.starts = append(p.starts, start(s.first))
+			began, _ := s.first.Lifetime()
+			p.starts = append(p.starts, began)
 		}
 		go func() {
 			var all []*recording.Recording
@@ -117,7 +104,7 @@ func (p *processes) align(list []*shown, all []*recording.Recording) {
 	traces.Align(&said)
 	p.said = said.String()
 	for i, r := range all {
-		p.starts[i] = start(r)
+		p.starts[i], _ = r.Lifetime()
 	}
 	side := func(of walk.Passed) passed {
 		return passed{of.Recording, of.Goroutine, of.Depth, int64(list[of.Recording].index.clock.Since(of.Ticks))}

@@ -22,7 +22,9 @@ func TestClocks(t *testing.T) {
 	for _, by := range []time.Duration{0, time.Hour, -time.Hour} {
 		p := processes{ctx: t.Context(), starts: make([]time.Time, 2)}
 		all := []*recording.Recording{opens(t, "shop"), opens(t, "stock")}
-		apart := start(all[1]).Sub(start(all[0]))
+		first, _ := all[0].Lifetime()
+		second, _ := all[1].Lifetime()
+		apart := second.Sub(first)
 		all[1].Shift(by)
 		p.align(s.shown, all)
 		if p.err != nil || !p.read || len(p.passed) != 3 {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 const (
@@ -28,10 +30,12 @@ type console struct {
 }
 
 // newConsole returns a console of recordings. All of them are in performance_schema, and each is a
-// schema of its own, as in ftrace sql.
-func newConsole(dirs []string, kept source.RecordingOptions, turns chan bool) (*console, error) {
+// schema of its own, as in ftrace sql. Clocks that differ are aligned, of which the page tells.
+func newConsole(ctx context.Context, dirs []string, kept source.RecordingOptions, turns chan bool) (*console, error) {
 	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime, Several: len(dirs) > 1}, turns}
-	for _, dir := range dirs {
+	delay := walk.Delays(ctx, dirs, io.Discard)
+	for i, dir := range dirs {
+		kept.Later = func() time.Duration { return delay(i) }
 		recorded, err := source.OpenRecording(dir, kept)
 		if err == nil {
 			_, err = c.catalog.AddSchema(filepath.Base(filepath.Clean(dir)), recorded)
