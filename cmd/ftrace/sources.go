@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
@@ -30,7 +31,9 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 		}
 		args = []string{defaultDir}
 	}
-	delay := walk.Delays(context.Background(), slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isDirectory(arg) }), stderr)
+	delays := sync.OnceValue(func() []time.Duration {
+		return delaysOf(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isDirectory(arg) }))
+	})
 	var names []string
 	found, processes := []source.Source{}, 0
 	for _, arg := range args {
@@ -46,7 +49,7 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 		}
 		if isDirectory(arg) {
 			at := len(found)
-			options.Later = func() time.Duration { return delay(at) }
+			options.Later = func() time.Duration { return delays()[at] }
 			s, err := source.OpenRecording(arg, options)
 			if err == nil {
 				_, err = c.AddSchema(filepath.Base(filepath.Clean(arg)), s)
@@ -75,6 +78,30 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 	}
 	c.Several = processes > 1 || len(names) > 0
 	return c, nil
+}
+
+// delaysOf returns how long after the first of its run each recording began, by clocks that are
+// aligned. If that can't be found out it is 0.
+func delaysOf(dirs []string) []time.Duration {
+	unknown := make([]time.Duration, len(dirs))
+	if len(dirs) < 2 {
+		return unknown
+	}
+	var list []*recording.Recording
+	for _, dir := range dirs {
+		r, err := recording.Open(dir)
+		if err != nil {
+			return unknown // who reads it next is told
+		}
+		list = append(list, r)
+	}
+	traces, err := walk.NewTraces(context.Background(), list)
+	if err != nil {
+		fmt.Fprintf(stderr, "ftrace: the times of several recordings are not aligned: %v\n", err)
+		return unknown
+	}
+	traces.Align(stderr)
+	return traces.Delays()
 }
 
 // isDirectory reports whether an argument names a directory. A number is that of a process.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
@@ -230,40 +229,6 @@ func (t *Traces) together(a, b int) bool {
 	_, asked := t.between(a, b)
 	_, served := t.between(b, a)
 	return asked || served
-}
-
-// Delays returns a function that says how long after the first of its run each of some recordings
-// began, by times that are aligned, see [Traces.Delays]. They are read when it is first called. If
-// that fails, or the context ends, they are 0. It tells warn of those whose times are moved,
-// and why requests could not be read.
-func Delays(ctx context.Context, dirs []string, warn io.Writer) func(i int) time.Duration {
-	if len(dirs) < 2 {
-		return func(int) time.Duration { return 0 }
-	}
-	read := sync.OnceValues(func() ([]time.Duration, error) {
-		var list []*recording.Recording
-		for _, dir := range dirs {
-			r, err := recording.Open(dir)
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, r)
-		}
-		t, err := NewTraces(ctx, list)
-		if err != nil {
-			fmt.Fprintf(warn, "ftrace: the times of several recordings are not aligned: %v\n", err)
-			return nil, err
-		}
-		t.Align(warn)
-		return t.Delays(), nil
-	})
-	return func(i int) time.Duration {
-		delays, err := read()
-		if err != nil {
-			return 0
-		}
-		return delays[i]
-	}
 }
 
 // choose returns the first of some differences that can be, or else the middle of those that can.

@@ -335,7 +335,7 @@ func (s *Server) consoleOf(f *following) (c *console, done func(), err error) {
 	make := func() (*console, error) {
 		kept := s.o.Kept
 		kept.Window, kept.Keep = s.shown[0].window(0, 0), false
-		return newConsole(s.together.ctx, []string{f.session.Dir}, kept, s.turns)
+		return newConsole([]string{f.session.Dir}, kept, s.turns, s.delay)
 	}
 	select {
 	case <-f.over:

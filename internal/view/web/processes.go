@@ -22,9 +22,11 @@ type processes struct {
 	ctx    context.Context
 	stop   func()
 	begins sync.Once
-	mu     sync.Mutex  // guards what follows
-	starts []time.Time // when each recording began
-	passed []passing   // not all yet, unless read
+	ended  chan struct{}   // closed when the requests have been read
+	mu     sync.Mutex      // guards what follows
+	starts []time.Time     // when each recording began
+	delays []time.Duration // how long that is after the first of its run; nil until it is known
+	passed []passing       // not all yet, unless read
 	read   bool
 	said   string // of clocks that differ
 	err    error
@@ -73,7 +75,9 @@ func (p *processes) begin(list []*shown) {
 			began, _ := s.first.Lifetime()
 			p.starts = append(p.starts, began)
 		}
+		p.ended = make(chan struct{})
 		go func() {
+			defer close(p.ended)
 			var all []*recording.Recording
 			for _, s := range list {
 				r, err := recording.Open(s.dir)
@@ -102,7 +106,7 @@ func (p *processes) align(list []*shown, all []*recording.Recording) {
 		return
 	}
 	traces.Align(&said)
-	p.said = said.String()
+	p.said, p.delays = said.String(), traces.Delays()
 	for i, r := range all {
 		p.starts[i], _ = r.Lifetime()
 	}
@@ -112,6 +116,23 @@ func (p *processes) align(list []*shown, all []*recording.Recording) {
 	for _, one := range traces.Passings() {
 		p.passed = append(p.passed, passing{side(one.Made), side(one.Served)})
 	}
+}
+
+// delay returns how long after the first of its run a recording began. It waits until the requests
+// have been read. If that failed it returns 0: the page says so.
+func (s *Server) delay(i int) time.Duration {
+	if len(s.shown) < 2 {
+		return 0
+	}
+	p := &s.together
+	p.begin(s.shown)
+	<-p.ended
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.delays == nil {
+		return 0
+	}
+	return p.delays[i]
 }
 
 // A processAnswer is what the page knows of a process besides its status.

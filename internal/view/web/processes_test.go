@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,16 @@ func TestClocks(t *testing.T) {
 				t.Errorf("%v: %+v is made at %v, served at %v", by, one, made, served)
 			}
 		}
+	}
+}
+
+// TestSQLClock: in SQL, too, nothing is served before it is made, or after its answer has come.
+func TestSQLClock(t *testing.T) {
+	s := serving(t, recorded(t, "shop"), recorded(t, "stock"))
+	const query = `SELECT COUNT(*), SUM(b.TIMER_START < a.TIMER_START), SUM(b.TIMER_START > a.TIMER_END)
+		FROM stock.events_stages_history_long b JOIN shop.events_stages_history_long a ON a.TRACE_ID = b.TRACE_ID AND a.SPAN_ID = b.PARENT_SPAN_ID`
+	if status, _, body := get(t, s.URL()+"sql?q="+url.QueryEscape(query), nil); status != 200 || !strings.Contains(body, `"rows":[["3","0","0"]]`) {
+		t.Errorf("%d %s", status, body)
 	}
 }
 

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
 )
 
 const (
@@ -30,12 +28,11 @@ type console struct {
 }
 
 // newConsole returns a console of recordings. All of them are in performance_schema, and each is a
-// schema of its own, as in ftrace sql. Clocks that differ are aligned, of which the page tells.
-func newConsole(ctx context.Context, dirs []string, kept source.RecordingOptions, turns chan bool) (*console, error) {
+// schema of its own, as in ftrace sql. later says how long after the first of its run each began.
+func newConsole(dirs []string, kept source.RecordingOptions, turns chan bool, later func(i int) time.Duration) (*console, error) {
 	c := &console{&schema.Catalog{ReadOnly: true, Timeout: sqlTime, Several: len(dirs) > 1}, turns}
-	delay := walk.Delays(ctx, dirs, io.Discard)
 	for i, dir := range dirs {
-		kept.Later = func() time.Duration { return delay(i) }
+		kept.Later = func() time.Duration { return later(i) }
 		recorded, err := source.OpenRecording(dir, kept)
 		if err == nil {
 			_, err = c.catalog.AddSchema(filepath.Base(filepath.Clean(dir)), recorded)

@@ -91,7 +91,7 @@ func Listen(dirs []string, o Options) (*Server, error) {
 		return nil, err
 	}
 	var err error
-	if s.console, err = newConsole(s.together.ctx, dirs, o.Kept, s.turns); err != nil {
+	if s.console, err = newConsole(dirs, o.Kept, s.turns, s.delay); err != nil {
 		s.listener.Close()
 		return nil, err
 	}
