@@ -94,7 +94,7 @@ const (
 	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed; noted uint64: so many, of these or of those before, were noted at their end
 	KindBlocked                   // what follows is a Blocked, of a wait under way whose record is the goroutine's next
 	KindEntryLate                 // call uint64, with AtEnd; ticks uint64: the same as KindEntry, and when the call began
-	KindSelect                    // what follows is a Wait, n uint64, and the addresses of the n other channels of a select, up to 15
+	KindSelect                    // what follows is a Wait, n uint64, and the addresses of the n other channels of a select, up to OthersMax
 	KindWaiting                   // as KindSelect: the goroutine had waited for a while. Nothing more is said of that if the goroutine has a later record
 	KindEnd                       // one more than the last kind
 )
@@ -307,7 +307,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 16                 // of the head and of all that follows here
+	MemoryVersion = 17                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -380,6 +380,8 @@ type Head struct {
 
 	Spent uint64 // ns of processor time that calls have cost while there was a budget, as that measures it; atomic
 	Code  uint64 // where the program's Go code is in memory
+
+	OthersAt uint64 // Others of each of the last waits, as WaitsAt
 }
 
 // A Clock is one moment by three clocks.
@@ -591,7 +593,8 @@ const (
 	CallGoexit
 	CallFailed // its last result was an error that is not nil
 	CallReplaced
-	CallWait // what it has of who ended the wait is packed, see WaitRunnable
+	CallWait   // what it has of who ended the wait is packed, see WaitRunnable
+	CallSelect // it is a wait for several channels, see Others
 )
 
 // Of a wait, the Flags of a Call have the number of its site from bit CallSite on. Count is the
@@ -604,6 +607,17 @@ const (
 	WaitFunction = 40
 	WaitRunnable = 1<<WaitFunction - 1 // the longest such time; also if it is not known
 )
+
+// OthersMax is of how many channels of a select is told, beside the one that let the goroutine go
+// on.
+const OthersMax = 15
+
+// Others are the addresses of the other channels of a select, a wait in a history with CallSelect.
+// Entry.Ticks of the Call says how many there are. They are at its place in a list of their own.
+// For the last waits of a processor that begins at OthersAt of the Head. For those of a goroutine
+// it is where a word right after both halves of its history says, and has two halves too; if that
+// is 0, there are none.
+type Others [OthersMax]uint64
 
 // A Span is a statement or stage that has begun: a call that has text.
 type Span struct {

@@ -50,6 +50,7 @@ func wrong(h *format.Head, fileSize uint64) string {
 	case h.RingChunk != format.RingChunk && h.RingChunks > 0:
 		return "the rings"
 	case !within(h.SummariesAt, h.SummariesMax, summarySize, h.Processors.Size-h.HalfSize), !within(h.LongAt, h.LongMax, callSize, h.Processors.Size-h.HalfSize), !within(h.WaitsAt, h.LongMax, callSize, h.Processors.Size-h.HalfSize),
+		!within(h.OthersAt, h.LongMax, othersSize, h.Processors.Size-h.HalfSize),
 		!within(h.CrossingsAt, h.CrossingsMax, callSize, h.Processors.Size):
 		return "the processors"
 	}

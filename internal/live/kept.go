@@ -20,7 +20,8 @@ type kept struct {
 	longWaits map[uint64]*history
 	histories map[uint64]*history // by goroutine
 	waits     map[uint64]*history
-	lost      uint64 // records, so far
+	others    map[*format.Call][]uint64 // of waits among these
+	lost      uint64                    // records, so far
 }
 
 // A history is a ring in which the last calls are kept. Call n, from 1 on, is at place (n-1)%most,
@@ -77,6 +78,7 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 	}
 	if k.long == nil {
 		k.long, k.longWaits, k.histories, k.waits = map[uint64]*history{}, map[uint64]*history{}, map[uint64]*history{}, map[uint64]*history{}
+		k.others = map[*format.Call][]uint64{}
 	}
 	k.lost = 0
 	for id := range p.processors() {
@@ -110,6 +112,9 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 			if err := p.history(k.longWaits, id, at+h.WaitsAt, w[0].Waits, h.LongMax, half); err != nil {
 				return err
 			}
+			if err := p.others(k, k.longWaits[id].halves[half], at+h.OthersAt); err != nil {
+				return err
+			}
 		}
 	}
 	for i := range states {
@@ -121,6 +126,17 @@ func (p *Process) half(k *kept, of Contents, half uint64, states []stateAt) erro
 		}
 		if g.WaitsAt != 0 {
 			if err := p.history(k.waits, g.ID, g.WaitsAt+own, g.Waited, h.HistoryMax, half); err != nil {
+				return err
+			}
+			list := k.waits[g.ID].halves[half]
+			if !slices.ContainsFunc(list, isSelect) {
+				continue
+			}
+			at, err := readAs[uint64](p, g.WaitsAt+2*h.HistoryMax*callSize, 1)
+			if err == nil && at[0] != 0 {
+				err = p.others(k, list, at[0]+half*h.HistoryMax*othersSize)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -168,6 +184,24 @@ func (p *Process) history(of map[uint64]*history, id, at, n, most, half uint64) 
 	*room, err = readTo(p, *room, at, min(n, most))
 	h.halves[half] = *room
 	return err
+}
+
+// isSelect reports whether a call is a wait for several channels.
+func isSelect(c format.Call) bool { return c.Flags&format.CallSelect != 0 }
+
+// others reads the other channels of selects among the waits of a history. The list of these is at
+// a place in the file.
+func (p *Process) others(k *kept, waits []format.Call, at uint64) error {
+	for i := range waits {
+		if c := &waits[i]; isSelect(*c) {
+			others, err := readAs[uint64](p, at+uint64(i)*othersSize, min(c.Entry.Ticks, format.OthersMax))
+			if err != nil {
+				return err
+			}
+			k.others[c] = others
+		}
+	}
+	return nil
 }
 
 // rooms are where the long histories were read to before.
@@ -296,11 +330,11 @@ func callsOf(found []*format.Call) []Call {
 }
 
 // waitsOf returns waits likewise.
-func waitsOf(found []*format.Call) []Wait {
+func (k *kept) waitsOf(found []*format.Call) []Wait {
 	list := make([]Wait, 0, len(found))
 	for _, c := range found {
 		if c.Flags&format.CallWait != 0 {
-			list = append(list, waitOf(c))
+			list = append(list, waitOf(c, k.others[c]))
 		}
 	}
 	return list

@@ -10,6 +10,7 @@ import (
 // compiler lays it out.
 const (
 	callSize    = uint64(unsafe.Sizeof(format.Call{}))
+	othersSize  = uint64(unsafe.Sizeof(format.Others{}))
 	summarySize = uint64(unsafe.Sizeof(format.Summary{}))
 	tallySize   = uint64(unsafe.Sizeof(format.Tally{}))
 

@@ -152,13 +152,13 @@ func (l *look) after() (*Snapshot, error) {
 	s.ByGoroutine, s.ByCaller, s.ByReceiver = l.kept.tallies[format.ByGoroutine], l.kept.tallies[format.ByCaller], l.kept.tallies[format.ByReceiver]
 	defer l.kept.free()
 	s.Long = callsOf(last(s.LongMax, slices.Collect(maps.Values(l.kept.long))...))
-	s.LongWaits = waitsOf(last(s.LongMax, slices.Collect(maps.Values(l.kept.longWaits))...))
+	s.LongWaits = l.kept.waitsOf(last(s.LongMax, slices.Collect(maps.Values(l.kept.longWaits))...))
 	for _, g := range goroutines {
 		if h := l.kept.histories[g.ID]; h != nil {
 			g.History = callsOf(last(s.HistoryMax, h))
 		}
 		if h := l.kept.waits[g.ID]; h != nil {
-			g.Waits = waitsOf(last(s.HistoryMax, h))
+			g.Waits = l.kept.waitsOf(last(s.HistoryMax, h))
 		}
 		if l.known[g.ID] || len(g.Stack) > 0 || len(g.History) > 0 || len(g.Waits) > 0 { // else it began after the cut
 			s.Goroutines = append(s.Goroutines, g)
@@ -349,10 +349,13 @@ func callOf(c *format.Call) Call {
 		Receiver: c.Object, Entry: placeOf(c.Entry), Exit: placeOf(c.Exit)}
 }
 
-func waitOf(c *format.Call) Wait {
+func waitOf(c *format.Call, others []uint64) Wait {
 	runnable := c.Exit.Where & format.WaitRunnable
-	w := Wait{Call: callOf(c), Runnable: runnable, Known: runnable != format.WaitRunnable, Site: c.Flags >> format.CallSite, Operation: c.Entry.Ticks,
+	w := Wait{Call: callOf(c), Runnable: runnable, Known: runnable != format.WaitRunnable, Site: c.Flags >> format.CallSite, Others: others,
 		Ender: Ender{Goroutine: c.Entry.Where, Function: uint32(c.Exit.Where >> format.WaitFunction), Call: c.Count}}
+	if !isSelect(*c) {
+		w.Operation = c.Entry.Ticks
+	}
 	w.Count, w.Entry, w.Exit = 0, nowhere, nowhere
 	return w
 }

@@ -315,6 +315,7 @@ type Wait struct {
 	Site      uint32 // where it stopped, see recording.Recording.Site; 0: not known
 	Operation uint64 // what was done with a file, see recording.Operation; 0: it was waited for
 	Ender     Ender
+	Others    []uint64 // the other channels of a select, up to 15
 }
 
 // An Ender is who ended a wait.

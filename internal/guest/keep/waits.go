@@ -20,8 +20,9 @@ func ftraceWaitConsumers() uint32 {
 }
 
 // consume passes the wait of frame, the topmost, which ended at now, to the consumers that are on.
-// The goroutine does not leave its processor meanwhile.
-func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ftraceFrame, site, on uint32, now uint64) {
+// others are the channels of a select that did not end it. The goroutine does not leave its
+// processor meanwhile.
+func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ftraceFrame, site, on uint32, now uint64, others []uint64) {
 	cut := atomic.Load(&ftraceCuts) // once, as in ftraceConsume
 	lasted, nesting := now-frame.Place.Ticks, uint64(0)
 	around := t.around()
@@ -47,13 +48,18 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 		ftraceTallies(t, writer, frame, around, outcome, on, lasted)
 	}
 	if on&ftrace_format_ConsumerHistory != 0 && t.waits == nil && !t.lost && writer.ownEnd != 0 {
-		t.waits, t.waitsAt = ftraceShared(2 * uintptr(writer.ownEnd))
+		t.waits, t.waitsAt = ftraceShared(2*uintptr(writer.ownEnd) + unsafe.Sizeof(uint64(0)))
 		t.lost = t.waits == nil
 	}
 	if end := uintptr(writer.ownEnd); on&ftrace_format_ConsumerHistory != 0 && t.waits != nil && end != 0 {
 		c := (*ftraceCall)(add(t.waits, uintptr(cut&1)*end+uintptr(t.nextWait)))
 		c.fill(gp, t, frame, outcome, nesting, exit)
 		c.Entry.Ticks = w.operation
+		if len(others) > 0 {
+			if list := t.othersList(writer, cut); list != nil {
+				c.selected(add(list, uintptr(t.nextWait)/unsafe.Sizeof(*c)*unsafe.Sizeof(ftrace_format_Others{})), others)
+			}
+		}
 		if t.nextWait += uint32(unsafe.Sizeof(*c)); uintptr(t.nextWait) == end {
 			t.nextWait = 0
 		}
@@ -66,6 +72,10 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 		sys.Prefetch(uintptr(unsafe.Pointer(c)) + ftraceHistoryAhead + 64)
 		c.fill(gp, t, frame, outcome, nesting, exit)
 		c.Entry.Ticks = w.operation
+		if len(others) > 0 {
+			list := add(unsafe.Pointer(writer), uintptr(ftraceMemory.head.OthersAt)+uintptr(cut&1)*writer.halfSize)
+			c.selected(add(list, writer.nextWait/unsafe.Sizeof(*c)*unsafe.Sizeof(ftrace_format_Others{})), others)
+		}
 		if writer.nextWait += unsafe.Sizeof(*c); writer.nextWait == end {
 			writer.nextWait = 0
 		}
@@ -82,4 +92,25 @@ func (w *ftraceWaitG) consume(gp *g, t *ftraceG, writer *ftraceWriter, frame *ft
 		writer.summarize(frame, outcome, cut, lasted)
 	}
 	frame.Within = 0
+}
+
+// selected adds the other channels of a select to its wait, and stores their addresses.
+func (c *ftraceCall) selected(to unsafe.Pointer, others []uint64) {
+	c.Flags |= ftrace_format_CallSelect
+	c.Entry.Ticks = uint64(len(others))
+	copy((*ftrace_format_Others)(to)[:], others)
+}
+
+// othersList returns where the other channels of the goroutine's last selects are in the half that
+// is written to, nil if there is no room for them. Its first such select makes that list.
+func (t *ftraceG) othersList(writer *ftraceWriter, cut uint32) unsafe.Pointer {
+	end := uintptr(writer.ownEnd)
+	half := end / unsafe.Sizeof(ftraceCall{}) * unsafe.Sizeof(ftrace_format_Others{})
+	at := (*uint64)(add(t.waits, 2*end))
+	if *at == 0 {
+		if _, *at = ftraceShared(2 * half); *at == 0 {
+			return nil
+		}
+	}
+	return add(ftraceMemory.frames, uintptr(*at-ftraceMemory.head.Frames.At)+uintptr(cut&1)*half)
 }

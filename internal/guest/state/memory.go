@@ -134,6 +134,7 @@ func ftraceArmMemory(chunks uint64) {
 	h.HalfSize = own
 	h.LongAt, h.LongMax = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
 	h.WaitsAt, _ = part(unsafe.Sizeof(ftraceCall{}), ftraceLimits.long)
+	h.OthersAt, _ = part(unsafe.Sizeof(ftrace_format_Others{}), ftraceLimits.long)
 	h.SummariesAt, h.SummariesMax = part(unsafe.Sizeof(ftraceSummary{}), ftraceLimits.functions+1)
 	h.TalliesMax = ftraceTallyPlaces
 	for h.TalliesMax < uint64(ftraceLimits.rows) {

@@ -227,7 +227,7 @@ func ftraceGoesOn() {
 
 // selected is ended of a select, whose channels gp still has.
 func (w *ftraceWaitG) selected(gp *g, site ftraceSite) {
-	var others [ftraceAwaitedMax - 1]uint64
+	var others ftrace_format_Others
 	n, last := 0, uint64(0)
 	for s := gp.waiting; s != nil && n < len(others); s = s.waitlink {
 		// In the order of their addresses: what is there twice follows itself.
@@ -341,7 +341,7 @@ func (w *ftraceWaitG) keep(gp *g, t *ftraceG, f *ftraceFunc, count uintptr, site
 		w.record(gp, writer, f, w.recordKind(others), t.shown, uint64(count), site, others)
 	}
 	if on != 0 {
-		w.consume(gp, t, writer, frame, site.number, on, now)
+		w.consume(gp, t, writer, frame, site.number, on, now, others)
 	}
 	t.top = frame
 	t.depth--
@@ -561,7 +561,7 @@ type ftraceAwaits struct {
 }
 
 // ftraceAwaitedMax is of how many channels of a select is told, and of how many holders of a lock.
-const ftraceAwaitedMax = 16
+const ftraceAwaitedMax = 1 + ftrace_format_OthersMax
 
 // ftraceAwaitedBy stores the first objects of those that a goroutine waits for, and returns how
 // many there are. The goroutine waits, and is held.

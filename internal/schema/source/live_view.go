@@ -320,7 +320,7 @@ func (v *liveView) event(c *live.Call) Event {
 func (v *liveView) wait(w *live.Wait) Wait {
 	at := v.siteOf(w.Site)
 	row := Wait{Event: v.event(&w.Call), Runnable: -1, Object: w.Receiver, Source: at.source, Place: at.place, Ender: Ender{w.Ender.Goroutine, w.Ender.Function, w.Ender.Call},
-		Operation: recording.Operation(w.Operation)}
+		Operation: recording.Operation(w.Operation), Others: w.Others}
 	if row.Timed && w.Known {
 		row.Runnable = v.since(w.Runnable)
 	}

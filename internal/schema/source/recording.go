@@ -508,12 +508,12 @@ func (p *pass) wait(st *recording.Stack[*passThread, passCall], t *passThread, e
 		}
 	}
 	p.learn(st, e.Function, w.Object, w.Site)
-	others := e.Others()
-	for _, channel := range others {
+	row.Others = e.Others()
+	for _, channel := range row.Others {
 		p.learn(st, e.Function, channel, w.Site)
 	}
 	if e.Call == 0 {
-		row.Inside, row.Others = true, others
+		row.Inside = true
 		t.Waiting, p.holders = &row, append(p.holders, t.held...)
 		return
 	}

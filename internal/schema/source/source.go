@@ -288,7 +288,7 @@ type Wait struct {
 	Event
 	Runnable int64    // from when the goroutine could go on until it did; -1: not known
 	Object   uint64   // address of what it waited for, or a file, see format.ObjectFile; 0: not known
-	Others   []uint64 // the other channels of a select under way when a recording ended
+	Others   []uint64 // the other channels of a select, up to 15
 	Source   string   // where it stopped, file:line; "": not known
 	Place    string   // of a running program: the name that this gives to an object without another one
 	Ender    Ender

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
@@ -112,13 +113,13 @@ func (v *View) told(w source.Wait, s *source.State) source.Wait {
 	default:
 		return w
 	}
-	w.Function, w.Source = s.Wait, s.Source
+	w.Function, w.Source, w.Object, w.Others = s.Wait, s.Source, s.Awaits()[0], s.Awaits()[1:]
 	return w
 }
 
 // waitOf returns the wait that a goroutine is in. It has no number.
 func waitOf(s *source.State) source.Wait {
-	return source.Wait{Event: source.Event{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since}, Runnable: -1, Object: s.Object, Source: s.Source}
+	return source.Wait{Event: source.Event{Thread: s.Thread, Function: s.Wait, Timed: s.Since >= 0, Inside: true, Start: s.Since}, Runnable: -1, Object: s.Awaits()[0], Others: s.Awaits()[1:], Source: s.Source}
 }
 
 func historyWaits(v *View) []source.Wait {
@@ -159,12 +160,25 @@ var waitColumns = slices.Concat(waitEvents, []Column[source.Wait]{
 	Unsigned("ENDED_BY_THREAD_ID", func(w *source.Wait) uint64 { return w.Ender.Thread }),
 	Known("ENDED_BY_EVENT_NAME", NameKind, func(v *View, w *source.Wait) string { return v.functionOr(w.Ender.Function, "") }),
 	Unsigned("ENDED_BY_CALL", func(w *source.Wait) uint64 { return w.Ender.Call }),
+	Known("OTHER_INSTANCES", NameKind, func(_ *View, w *source.Wait) string { return addresses(w.Others) }),
 	waitNesting[2],
 	alias("EVENTS_WAITS_ID", waitEvents[1]),
 	alias("EVENTS_WAITS_NAME", waitEvents[3]),
 	alias("WAIT_CONNECTION_ID", waitEvents[0]),
 	alias("WAIT_TIME", waitEvents[7]),
 })
+
+// addresses returns addresses as OBJECT_INSTANCE_BEGIN has them, for FIND_IN_SET.
+func addresses(list []uint64) string {
+	var b []byte
+	for i, address := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = strconv.AppendUint(b, address, 10)
+	}
+	return string(b)
+}
 
 // waitSummaryColumns are those of MySQL, and how much of the time goroutines could run.
 func waitSummaryColumns(by ...Column[source.Summary]) []Column[source.Summary] {
@@ -236,8 +250,14 @@ func (v *View) instances(table string) []instance {
 		seen[object].thread = cmp.Or(thread, seen[object].thread)
 		seen[object].source = cmp.Or(source, seen[object].source)
 	}
+	ended := func(w *source.Wait) {
+		add(w.Function, w.Object, w.Thread, w.Source, 0)
+		for _, object := range w.Others {
+			add(w.Function, object, w.Thread, w.Source, 0)
+		}
+	}
 	for i := range v.LongWaits {
-		add(v.LongWaits[i].Function, v.LongWaits[i].Object, v.LongWaits[i].Thread, v.LongWaits[i].Source, 0)
+		ended(&v.LongWaits[i])
 	}
 	states := processlist(v)
 	told := map[uint64]*source.State{}
@@ -248,7 +268,7 @@ func (v *View) instances(table string) []instance {
 	for i := range v.Threads {
 		t := &v.Threads[i]
 		for j := range t.Waits {
-			add(t.Waits[j].Function, t.Waits[j].Object, t.ID, t.Waits[j].Source, 0)
+			ended(&t.Waits[j])
 		}
 		if t.Waiting != nil && t.Waiting.Object != 0 {
 			w := v.told(*t.Waiting, told[t.ID])
