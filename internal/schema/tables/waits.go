@@ -2,6 +2,7 @@ package tables
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -161,6 +162,13 @@ var waitColumns = slices.Concat(waitEvents, []Column[source.Wait]{
 	Known("ENDED_BY_EVENT_NAME", NameKind, func(v *View, w *source.Wait) string { return v.functionOr(w.Ender.Function, "") }),
 	Unsigned("ENDED_BY_CALL", func(w *source.Wait) uint64 { return w.Ender.Call }),
 	Known("OTHER_INSTANCES", NameKind, func(_ *View, w *source.Wait) string { return addresses(w.Others) }),
+	Known("OTHER_NAMES", TextKind, func(v *View, w *source.Wait) string {
+		names := make([]string, len(w.Others))
+		for i, channel := range w.Others {
+			names[i] = cmp.Or(v.ObjectName(w.Function, channel, w.Inside), fmt.Sprintf("%#x", channel))
+		}
+		return strings.Join(names, ", ")
+	}),
 	waitNesting[2],
 	alias("EVENTS_WAITS_ID", waitEvents[1]),
 	alias("EVENTS_WAITS_NAME", waitEvents[3]),
