@@ -65,7 +65,7 @@ var statusTables = []*Table{
 		}},
 		Known("STATE", NameKind, func(v *View, s *source.State) string {
 			if s.Wait != 0 {
-				return v.waitFor(s.Wait, s.Object)
+				return v.waitFor(s.Wait, s.Awaits()...)
 			}
 			return s.Does
 		}),
@@ -162,7 +162,7 @@ func processlist(v *View) []source.State {
 			s.Within, s.Since = v.Function(t.Current[n-1].Function).FullName(), t.Current[n-1].Start
 		}
 		if w := t.Waiting; w != nil {
-			s.Wait, s.Object, s.Since, s.Source = w.Function, w.Object, w.Start, w.Source
+			s.Wait, s.Object, s.Objects, s.Since, s.Source = w.Function, w.Object, append([]uint64{w.Object}, w.Others...), w.Start, w.Source
 		}
 		if !t.Ended {
 			list = append(list, s)
@@ -183,9 +183,15 @@ func (v *View) seconds(since, least int64) value {
 	return nil
 }
 
-// waitFor returns what is waited for: wait/synch/mutex main.mu.
-func (v *View) waitFor(kind uint32, object uint64) string {
-	return strings.TrimSuffix(v.Function(kind).Instrument()+" "+v.ObjectName(kind, object, true), " ")
+// waitFor returns what is waited for, with the names that are known: wait/synch/mutex main.mu.
+func (v *View) waitFor(kind uint32, objects ...uint64) string {
+	var names []string
+	for _, object := range objects {
+		if name := v.ObjectName(kind, object, true); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.TrimSuffix(v.Function(kind).Instrument()+" "+strings.Join(names, ", "), " ")
 }
 
 // waitsFor returns what a goroutine waits for.
@@ -193,7 +199,7 @@ func (v *View) waitsFor(t *source.Thread) string {
 	if t.Waiting == nil {
 		return t.Stopped
 	}
-	return v.waitFor(t.Waiting.Function, t.Waiting.Object)
+	return v.waitFor(t.Waiting.Function, append([]uint64{t.Waiting.Object}, t.Waiting.Others...)...)
 }
 
 // innermost returns the innermost call, statement or stage under way.

@@ -23,7 +23,7 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
-	states, _, who, err := whoWaits(p, s)
+	states, now, who, err := whoWaits(p, s)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	}
 	w := bufio.NewWriter(out)
 	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w, states: map[uint64]*live.State{},
-		who: who}
+		who: who, now: now}
 	for i := range states {
 		v.states[states[i].ID] = &states[i]
 	}
@@ -72,6 +72,7 @@ type stackView struct {
 	b       []byte
 	states  map[uint64]*live.State // by goroutine
 	who     *waiters
+	now     uint64 // ticks of the list of goroutines
 }
 
 // state writes a goroutine that has called no armed function.
@@ -97,7 +98,7 @@ const stateCalls = 8
 func (v *stackView) does(g *live.State) string {
 	what := v.who.does(g)
 	if g.Since != 0 {
-		what += " for " + v.lasted(g.Since, v.s.Latest)
+		what += " for " + v.lasted(g.Since, max(g.Since, v.now)) // it may have stopped since the list was begun
 	} else if g.Least != 0 {
 		what += " for more than " + string(recording.AppendDuration(nil, int64(g.Least)))
 	}

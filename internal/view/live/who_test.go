@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 )
 
 // TestWho: goroutines wait for those that hold locks, and cycles of them are found, each once.
@@ -43,6 +44,18 @@ func TestWho(t *testing.T) {
 	}
 	if got, want := w.other(w.byID[7]), "from which nobody receives, and whose buffer of 4 is full"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestSince: a goroutine may have stopped after the list of goroutines was begun, and then has
+// waited for no time.
+func TestSince(t *testing.T) {
+	s := &live.Snapshot{Clock: new(recording.Recording).Converter()} // a tick is a nanosecond
+	v := &stackView{s: s, who: newWaiters(nil, nil, nil, &locks{}, nil), now: 5000}
+	for since, want := range map[uint64]string{3000: "waiting: chan send for 2.000us", 5000: "waiting: chan send for 0ns", 9000: "waiting: chan send for 0ns"} {
+		if got := v.does(&live.State{ID: 1, Status: live.Waiting, Reason: "chan send", Since: since}); got != want {
+			t.Errorf("since %d, at %d: %q, want %q", since, v.now, got, want)
+		}
 	}
 }
 
