@@ -34,41 +34,26 @@ func (s *Session) mayUse(p accounts.Privileges, schema, table string) error {
 }
 
 // maySetColumn checks that an UPDATE may set a column.
-func (s *Session) maySetColumn(schema, table, column string) error {
+func (s *Session) maySetColumn(t Table, column string) error {
 	switch a := s.account(); {
-	case a.MaySet(schema, table, column):
+	case a.MaySet(t.Schema, t.Name, column):
 		return nil
-	case a.UpdatesSome(schema, table):
-		return s.deniedColumn("UPDATE", table, column)
+	case a.UpdatesSome(t.Schema, t.Name):
+		return s.deniedColumn("UPDATE", t.Name, column)
 	}
-	return s.denied("UPDATE", table)
+	return s.denied("UPDATE", t.Name)
 }
 
 // mayReadIn checks that what a change of a table reads of it may be read.
-func (s *Session) mayReadIn(c *change, t *target) error {
-	if s.account().May(accounts.Select, t.schema, t.name) {
+func (s *Session) mayReadIn(c *Change, t Table) error {
+	if s.account().May(accounts.Select, t.Schema, t.Name) {
 		return nil
 	}
-	column := ""
-	look := func(e *expr) {
-		e.each(func(e *expr) bool {
-			if e.form == columnForm && column == "" {
-				column = e.path[len(e.path)-1]
-			}
-			return true
-		})
-	}
-	look(c.where)
-	for _, o := range c.order {
-		look(o.of)
-	}
-	for _, a := range c.set {
-		look(a.value)
-	}
+	column := c.Reads()
 	if column == "" {
 		return nil
 	}
-	return s.deniedColumn("SELECT", t.name, column)
+	return s.deniedColumn("SELECT", t.Name, column)
 }
 
 func (s *Session) deniedColumn(command, table, column string) *mysqlerr.Error {

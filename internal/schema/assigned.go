@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // SELECT @a := x, @a + 1 FROM t becomes SELECT x, x + 1 FROM t, and @a then has the value of the
@@ -17,12 +14,11 @@ import (
 // anywhere but in the list of the statement's own SELECT, after *, with UNION, if the statement has
 // @a in other clauses or earlier in the list, and where not each row may come to the assignment.
 
-// assigned is a column that is assigned to a variable.
-type assigned struct {
-	column   int
-	variable string
-	name     string   // of the column
-	kind     exprKind // once it is known
+// Assigned is a column that is assigned to a variable.
+type Assigned struct {
+	Column   int
+	Variable string
+	Name     string // of the column
 }
 
 // Limits of what a list assigns: variables that branches may change, and parts of expressions that
@@ -44,7 +40,7 @@ type rowVariables struct {
 
 // assigned takes the assignments out of a query's list. It returns what is assigned, and how many
 // columns it added to the list for that. If it can't it leaves them, and the restorer refuses them.
-func (q *query) assigned() (columns []assigned, added int) {
+func (q *query) assigned() (columns []Assigned, added int) {
 	s := q.plain()
 	if s == nil {
 		return nil, 0
@@ -96,7 +92,7 @@ func (q *query) assigned() (columns []assigned, added int) {
 			items = append(items, item{of: r.again(r.now[variable]), alias: "@" + variable, named: true})
 			added++
 		}
-		columns = append(columns, assigned{column: n, variable: variable, name: items[n].alias})
+		columns = append(columns, Assigned{Column: n, Variable: variable, Name: items[n].alias})
 	}
 	if r.refused || added > 0 && s.distinct {
 		return nil, 0
@@ -202,47 +198,4 @@ func (r *rowVariables) again(of *expr) *expr {
 		return !r.refused
 	})
 	return of
-}
-
-// assign assigns the values of columns to variables as rows are returned. The last so many columns
-// are not returned.
-func (r *Result) assign(columns []assigned, added int) {
-	for i := range columns {
-		a := &columns[i]
-		r.Columns[a.column].Name = a.name
-		a.kind = r.Columns[a.column].kind()
-	}
-	r.assigns = columns
-	r.Columns = r.Columns[:len(r.Columns)-added]
-}
-
-// maxUser is the number of bytes that the names and values of a session's @variables may have.
-const maxUser = engine.MaxText
-
-// A userVariable is an @variable. The zero value is NULL.
-type userVariable struct {
-	value value
-	kind  exprKind
-}
-
-// assignUser gives @variable a value.
-func (s *Session) assignUser(name string, v value, k exprKind) error {
-	const each = 64 // the least memory that a variable takes
-	size := func(v value) int {
-		text, _ := v.(string)
-		return each + len(name) + len(text)
-	}
-	bytes := s.userBytes + size(v)
-	if old, ok := s.user[name]; ok {
-		bytes -= size(old.value)
-	}
-	if bytes > maxUser {
-		return mysqlerr.New(mysqlerr.Memory, "Out of memory: the @variables of a session may have %d bytes", maxUser)
-	}
-	if k.class == unknownClass || k.class == nullClass {
-		k = kindOfValue(v)
-	}
-	k.time = noTime
-	s.user[name], s.userBytes = userVariable{v, k}, bytes
-	return nil
 }

@@ -129,14 +129,14 @@ var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
 func (r *restorer) inQuery(e *expr, not bool, q *query) {
 	columns := r.columnsOf(q)
 	one := len(columns) == 1 && e.form != rowForm
-	if one && r.kind(e).class == textClass && columns[0].kind.numeric() {
+	if one && r.kind(e).class == textClass && columns[0].Kind.numeric() {
 		r.asNumber(e)
 	} else {
 		r.folded(e)
 	}
 	r.write(map[bool]string{true: " NOT IN ", false: " IN "}[not])
-	if one && r.kind(e).numeric() && columns[0].kind.class == textClass {
-		r.write("(SELECT number(", quoteName(columns[0].name), ") FROM ")
+	if one && r.kind(e).numeric() && columns[0].Kind.class == textClass {
+		r.write("(SELECT number(", quoteName(columns[0].Name), ") FROM ")
 		r.enclosed(q)
 		r.write(")")
 		return

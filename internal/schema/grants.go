@@ -19,48 +19,6 @@ func (s *Session) accounts(command string) (*accounts.Accounts, error) {
 	return s.catalog.Accounts, nil
 }
 
-// userName reads an account: name, 'name'@'%', CURRENT_USER. Accounts are for all hosts.
-func (p *parser) userName(s *Session) string {
-	if p.accept("CURRENT_USER", "(", ")") || p.accept("CURRENT_USER") || p.accept("USER", "(", ")") {
-		return s.who.Load().user
-	}
-	name := p.label()
-	if host := p.next(); host.kind == usrVar {
-		if host.text != "%" && !strings.EqualFold(host.text, "localhost") {
-			fail(unsupported("accounts of one host: '" + name + "'@'" + host.text + "'"))
-		}
-		p.i++
-	}
-	if name == "" {
-		fail(unsupported("accounts without a name"))
-	}
-	if len(name) > accounts.MaxName {
-		fail(mysqlerr.New(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:accounts.MaxName], accounts.MaxName))
-	}
-	return name
-}
-
-// identified reads IDENTIFIED [WITH plugin] BY 'password'.
-func (p *parser) identified() (password string) {
-	p.expect("IDENTIFIED")
-	if p.accept("WITH") {
-		if t := p.next(); !t.identifier() && t.kind != str || t.text != "caching_sha2_password" && t.text != "mysql_native_password" {
-			fail(mysqlerr.New(1524, "Plugin '%s' is not loaded", t.text))
-		}
-		p.i++
-	}
-	p.expect("BY")
-	t := p.next()
-	if t.kind != str {
-		p.syntax()
-	}
-	p.i++
-	if t.text == "" {
-		fail(mysqlerr.New(1819, "Your password does not satisfy the current policy requirements: it is empty"))
-	}
-	return t.text
-}
-
 // users is CREATE USER, ALTER USER and DROP USER.
 func (s *Session) users(st *stmt, command string) (*Result, error) {
 	if command == "RENAME" {
@@ -70,29 +28,12 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	type user struct{ name, password string }
-	var list []user
-	tolerant := false // of accounts that exist, or do not
-	if _, err := st.parse(2, func(p *parser) {
-		if p.accept("IF") {
-			if command == "CREATE" {
-				p.expect("NOT")
-			}
-			p.expect("EXISTS")
-			tolerant = true
-		}
-		for ok := true; ok; ok = p.accept(",") {
-			u := user{name: p.userName(s)}
-			if command != "DROP" {
-				u.password = p.identified()
-			}
-			list = append(list, u)
-		}
-		p.end()
-	}); err != nil {
+	self := s.who.Load().user
+	list, lenient, err := st.Users(self)
+	if err != nil {
 		return nil, err
 	}
-	own := command == "ALTER" && !slices.ContainsFunc(list, func(u user) bool { return u.name != s.who.Load().user })
+	own := command == "ALTER" && !slices.ContainsFunc(list, func(u User) bool { return u.Name != self })
 	if !own { // its own password everyone may change
 		if err := s.needs(accounts.CreateUser); err != nil {
 			return nil, err
@@ -101,27 +42,27 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 	var failed []string
 	for _, u := range list {
 		refused := false
-		err := all.Change(u.name, func(a *accounts.Account) (*accounts.Account, error) {
+		err := all.Change(u.Name, func(a *accounts.Account) (*accounts.Account, error) {
 			switch exists := a != nil; {
 			case exists && a.Owner && !(own && command == "ALTER"):
 				refused = true
 				return a, nil
 			case exists == (command == "CREATE"):
-				refused = !tolerant
+				refused = !lenient
 				return a, nil
 			case command == "DROP":
 				return nil, nil
 			case command == "ALTER":
-				a.SetPassword(u.password)
+				a.SetPassword(u.Password)
 				return a, nil
 			}
-			return accounts.NewAccount(u.name, u.password), nil
+			return accounts.NewAccount(u.Name, u.Password), nil
 		})
 		if err != nil {
 			return nil, err
 		}
 		if refused {
-			failed = append(failed, "'"+u.name+"'@'%'")
+			failed = append(failed, "'"+u.Name+"'@'%'")
 		}
 	}
 	if failed != nil {
@@ -130,102 +71,13 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 	return &Result{}, nil
 }
 
-// granting is GRANT or REVOKE.
-type granting struct {
-	accounts.Grant
-	all   bool // ALL PRIVILEGES of the scope
-	every bool // REVOKE ALL PRIVILEGES, GRANT OPTION FROM: whatever the scope
-	users []string
-}
-
-// granting reads what follows GRANT, with TO, or REVOKE, with FROM.
-func (p *parser) granting(s *Session, to string) *granting {
-	g := &granting{}
-	revokes := to == "FROM"
-	for ok := true; ok; ok = p.accept(",") {
-		if p.privilege(g, revokes); g.all && !g.Option && p.is("FROM") {
-			fail(unsupported("REVOKE ALL without ON or GRANT OPTION"))
-		}
-	}
-	if g.every = revokes && g.all && g.Option && p.is("FROM"); !g.every {
-		p.expect("ON")
-		p.accept("TABLE")
-		p.scope(s, g)
-	}
-	p.expect(to)
-	for ok := true; ok; ok = p.accept(",") {
-		g.users = append(g.users, p.userName(s))
-	}
-	if !revokes && p.accept("WITH") {
-		p.expect("GRANT", "OPTION")
-		g.Option = true
-	}
-	p.end()
-	return g
-}
-
-// privilege reads one.
-func (p *parser) privilege(g *granting, revokes bool) {
-	switch {
-	case p.accept("USAGE"):
-		return
-	case p.accept("ALL"):
-		p.accept("PRIVILEGES")
-		if g.all = true; revokes && p.accept(",") {
-			p.expect("GRANT", "OPTION")
-			g.Option = true
-		}
-		return
-	case revokes && p.accept("GRANT", "OPTION"):
-		g.Option = true
-		return
-	}
-	found := -1
-	for i, name := range accounts.PrivilegeNames {
-		if words := strings.Fields(name); p.is(words...) && (found < 0 || len(words) > len(strings.Fields(accounts.PrivilegeNames[found]))) {
-			found = i // CREATE VIEW is longer than CREATE
-		}
-	}
-	if found < 0 {
-		if t := p.next(); t.kind == word && !isReserved(t) {
-			fail(unsupported("the privilege " + strings.ToUpper(t.text)))
-		}
-		p.syntax()
-	}
-	p.i += len(strings.Fields(accounts.PrivilegeNames[found]))
-	one := accounts.Privileges(1) << found
-	if !p.is("(") {
-		g.Has |= one
-		return
-	}
-	if one != accounts.Update {
-		fail(unsupported(accounts.PrivilegeNames[found] + " of columns"))
-	}
-	g.Updates = append(g.Updates, p.names()...)
-}
-
-// scope reads *.*, *, schema.*, or a table.
-func (p *parser) scope(s *Session, g *granting) {
-	switch {
-	case p.accept("*", ".", "*"):
-	case p.accept("*"):
-		g.Schema = s.database
-	default:
-		if g.Schema = p.name(false); !p.accept(".") {
-			g.Scope = accounts.Scope{Schema: s.database, Table: g.Schema}
-		} else if !p.accept("*") {
-			g.Table = p.name(true)
-		}
-	}
-}
-
 // check returns what is wrong with privileges for a scope.
-func (g *granting) check(ctx context.Context, s *Session) error {
+func (s *Session) check(ctx context.Context, g *Granting) error {
 	global := g.Schema == ""
 	switch {
-	case g.all && global:
+	case g.All && global:
 		g.Has |= accounts.All
-	case g.all:
+	case g.All:
 		g.Has |= accounts.OfTables
 	case !global && g.Has&^accounts.OfTables != 0:
 		return mysqlerr.New(1221, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES")
@@ -236,7 +88,7 @@ func (g *granting) check(ctx context.Context, s *Session) error {
 	if g.Table == "" {
 		return nil
 	}
-	t, err := s.targetOf(g.Schema, g.Table)
+	t, err := s.targetOf(Table{g.Schema, g.Table})
 	if err != nil {
 		return err
 	}
@@ -245,7 +97,7 @@ func (g *granting) check(ctx context.Context, s *Session) error {
 	}
 	for _, c := range g.Updates {
 		if t.table != nil && t.table.ColumnIndex(c) < 0 {
-			return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in '%s'", c, t.name)
+			return mysqlerr.New(mysqlerr.UnknownColumn, "Unknown column '%s' in '%s'", c, t.Name)
 		}
 	}
 	return nil
@@ -253,33 +105,30 @@ func (g *granting) check(ctx context.Context, s *Session) error {
 
 // grantOrRevoke is GRANT and REVOKE.
 func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) {
-	command, to := "GRANT", "TO"
-	if st.at(0).is("REVOKE") {
-		command, to = "REVOKE", "FROM"
-	}
+	command := st.Verb(0)
 	all, err := s.accounts(command)
 	if err != nil {
 		return nil, err
 	}
-	var g *granting
-	if _, err := st.parse(1, func(p *parser) { g = p.granting(s, to) }); err != nil {
+	g, err := st.Granting(s.who.Load().user, s.database)
+	if err != nil {
 		return nil, err
 	}
-	if g.every {
+	if g.Every {
 		if err := s.needs(accounts.CreateUser); err != nil {
 			return nil, err
 		}
-	} else if err := g.check(ctx, s); err != nil {
+	} else if err := s.check(ctx, g); err != nil {
 		return nil, err
 	}
 	wanted := g.Has
 	if len(g.Updates) > 0 {
 		wanted |= accounts.Update
 	}
-	if !g.every && !s.account().MayGrant(wanted, g.Scope) {
+	if !g.Every && !s.account().MayGrant(wanted, g.Scope) {
 		return nil, s.mayNotGrant(g)
 	}
-	for _, name := range g.users {
+	for _, name := range g.Users {
 		if err := all.Change(name, func(a *accounts.Account) (*accounts.Account, error) {
 			switch {
 			case a == nil && command == "GRANT":
@@ -290,7 +139,7 @@ func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) 
 				return nil, mysqlerr.New(mysqlerr.Account, "Operation %s failed for '%s'@'%%': it is the owner's account, which may do everything", command, name)
 			case command == "GRANT":
 				a.Grant(g.Grant)
-			case g.every:
+			case g.Every:
 				a.RevokeAll()
 			default:
 				return a, a.Revoke(g.Grant)
@@ -314,7 +163,7 @@ func (s *Session) Grant(ctx context.Context, what, account string) error {
 }
 
 // mayNotGrant is the error of who has not GRANT OPTION, or not what is granted.
-func (s *Session) mayNotGrant(g *granting) error {
+func (s *Session) mayNotGrant(g *Granting) error {
 	who := s.who.Load()
 	switch {
 	case g.Schema == "":
@@ -329,12 +178,9 @@ func (s *Session) mayNotGrant(g *granting) error {
 func (s *Session) showGrants(st *stmt, i int) (*Result, error) {
 	self := s.who.Load()
 	name := self.user
-	if i < len(st.tokens) {
-		if _, err := st.parse(i, func(p *parser) {
-			p.expect("FOR")
-			name = p.userName(s)
-			p.end()
-		}); err != nil {
+	if i < st.Len() {
+		var err error
+		if name, err = st.GrantsOf(i, self.user); err != nil {
 			return nil, err
 		}
 	}

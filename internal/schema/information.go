@@ -61,8 +61,8 @@ var informationTables = tables.ByName([]*tables.Table{
 		tables.Unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
 		tables.Unsigned("NUMERIC_PRECISION", (*columnInfo).precision),
 		tables.Optional("NUMERIC_SCALE", "bigint unsigned", func(_ *tables.View, c *columnInfo) (string, bool) {
-			k := kindOfColumn(c.Kind)
-			return strconv.Itoa(k.scale), k.class == integerClass || k.class == decimalClass
+			t, places, _ := KindOf(c.Kind).Type()
+			return strconv.Itoa(places), t == Integer || t == Decimal
 		}),
 		tables.Null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
 		tables.Optional("CHARACTER_SET_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) (string, bool) { return "utf8mb4", c.length() > 0 }),
@@ -176,10 +176,10 @@ type columnInfo struct {
 func (c *columnInfo) length() uint64 {
 	kind, size, _ := strings.Cut(c.Kind, "(")
 	size = strings.TrimSuffix(size, ")")
-	switch k := kindOfColumn(c.Kind); {
-	case k.numeric() || k.time != noTime || strings.EqualFold(kind, "time"):
+	switch t, _, _ := KindOf(c.Kind).Type(); {
+	case t != String || strings.EqualFold(kind, "time"):
 		return 0
-	case k.class == enumClass:
+	case strings.EqualFold(kind, "enum"):
 		longest := 0
 		for value := range strings.SplitSeq(size, ",") {
 			longest = max(longest, len(strings.Trim(value, " '")))
@@ -195,16 +195,16 @@ func (c *columnInfo) length() uint64 {
 // precision returns how many digits a column of numbers can have, 0 for other columns.
 func (c *columnInfo) precision() uint64 {
 	kind, size, _ := strings.Cut(strings.ToLower(c.Kind), "(")
-	switch k := kindOfColumn(c.Kind); {
-	case k.class == decimalClass:
+	switch t, _, _ := KindOf(c.Kind).Type(); {
+	case t == Decimal:
 		whole, _, _ := strings.Cut(strings.TrimRight(size, ") "), ",")
 		n, _ := strconv.ParseUint(strings.TrimSpace(whole), 10, 32)
 		return cmp.Or(n, 10)
 	case strings.HasPrefix(kind, "float"):
 		return 12
-	case k.class == doubleClass:
+	case t == Float:
 		return 22
-	case k.class != integerClass:
+	case t != Integer:
 		return 0
 	case strings.Contains(c.Kind, "unsigned") && strings.HasPrefix(kind, "bigint"):
 		return 20
@@ -265,7 +265,10 @@ func (s *Session) tables() []tableInfo {
 				info.kind = "SYSTEM VIEW"
 			case sc.name == sysSchema:
 				info.kind, info.engine = viewType, ""
-				info.definition = cmp.Or(sysViews[name].definition, "/* computed from performance_schema */")
+				info.definition = "/* computed from performance_schema */"
+				if v := sysViews[name].view; v != nil {
+					info.definition = v.Definition
+				}
 			}
 			list = append(list, info)
 		}
@@ -305,7 +308,7 @@ func (s *Session) columns() []columnInfo {
 
 // has reports whether a table is the target.
 func (t *target) has(schema, name string) bool {
-	return strings.EqualFold(schema, t.schema) && strings.EqualFold(name, t.name)
+	return strings.EqualFold(schema, t.Schema) && strings.EqualFold(name, t.Name)
 }
 
 // columnsOfTarget returns the columns of a table, as far as the user may see them.

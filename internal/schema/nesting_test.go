@@ -86,18 +86,18 @@ func TestMillion(t *testing.T) {
 
 // BenchmarkNesting shows that the time for a token does not grow with the number of them.
 func BenchmarkNesting(b *testing.B) {
+	s := &Session{}
 	for _, h := range [][3]string{{"SELECT ", "(1),", "1"}, {"SELECT ", "(", "1"}, {"SELECT 1", ", 1 % 2", ""}, {"SELECT ", "'a' ", ""}} {
 		for _, n := range []int{1000, 10000, 100000} {
 			b.Run(fmt.Sprintf("%s/%d", h[1], n), func(b *testing.B) {
 				text := h[0] + strings.Repeat(h[1], n) + h[2]
 				for b.Loop() {
-					list, err := tokens(text)
+					st, err := newStmt(text, nil)
 					if err != nil {
 						b.Fatal(err)
 					}
-					st := &stmt{text, list, nil}
-					if q, err := st.query(0); err == nil {
-						(&Session{}).restore(st, func(r *restorer) { r.query(q) })
+					if q, err := st.Query(0); err == nil {
+						q.Plan(names{s})
 					}
 				}
 				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(n), "ns/repeat")

@@ -191,12 +191,12 @@ func (p *parser) items() (list []item) {
 	for ok := true; ok; ok = p.accept(",") {
 		first := p.i
 		i := item{of: p.expr()}
-		i.text = p.text[p.at(first).start:p.at(p.i-1).end]
+		i.text = p.Text[p.at(first).start:p.at(p.i-1).end]
 		switch i.of.form {
 		case stringForm:
 			i.text = i.of.text
 		case numberForm, wordForm: // without the parentheses around it
-			i.text = p.text[p.at(i.of.first).start:p.at(i.of.last).end]
+			i.text = p.Text[p.at(i.of.first).start:p.at(i.of.last).end]
 		}
 		i.alias, i.named = p.alias(true)
 		list = append(list, i)

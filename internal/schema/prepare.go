@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
@@ -16,16 +15,9 @@ func (s *Session) Prepare(ctx context.Context, text string) (params int, columns
 	if err != nil {
 		return 0, nil, err
 	}
-	for i := range st.tokens {
-		if st.tokens[i].kind == param {
-			params++
-		}
-	}
-	st.args = make([]any, params)
-	switch first := st.at(0); {
-	case first.kind == name || first.kind == str:
-		return params, nil, nil
-	case !slices.Contains([]string{"SELECT", "WITH", "VALUES", "("}, strings.ToUpper(first.text)):
+	params = st.Params()
+	st.Args = make([]any, params)
+	if !slices.Contains(reads, st.Verb(0)) {
 		return params, nil, nil
 	}
 	s.statement, s.failed = newStatement(), nil
@@ -45,29 +37,21 @@ func (s *Session) Prepare(ctx context.Context, text string) (params int, columns
 
 // columnsAhead returns the columns of a query. It reads no rows of tables.
 func (s *Session) columnsAhead(ctx context.Context, st *stmt) ([]Column, error) {
-	q, err := st.query(0)
+	q, err := st.Query(0)
 	if err != nil {
 		return nil, err
 	}
-	assigned, added := q.assigned()
-	if last := q.terms[len(q.terms)-1].only; last == nil || last.values == nil { // SQLite has no VALUES with LIMIT
-		q.limit, q.offset = &expr{form: numberForm, text: "0"}, nil
-	}
-	var columns []typedColumn
-	params := 0
-	text, err := s.restore(st, func(r *restorer) {
-		r.query(q)
-		columns = r.columnsOf(q)
-		params = r.params
-	})
+	q.WithoutRows()
+	p, err := q.Plan(names{s})
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.read(ctx, text, st.args[:min(params, len(st.args))], columns)
+	p.Found = nil
+	r, err := s.answer(ctx, p)
 	if err != nil {
 		return nil, err
 	}
+	r.assigns = nil
 	r.Close()
-	r.assign(assigned, added)
 	return r.Columns, nil
 }

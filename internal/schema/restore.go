@@ -14,28 +14,20 @@ import (
 // A restorer writes trees in SQLite's spelling. What SQLite has under another name, or lacks,
 // becomes calls of this package's functions. What is left is refused by name.
 type restorer struct {
-	session  *Session
+	names    Names
 	stmt     *stmt
 	b        strings.Builder
 	with     []withName   // of the WITH clauses around
 	scopes   []*nameScope // of the SELECTs around
 	kinds    map[*expr]exprKind
 	results  map[*query][]typedColumn
-	within   int      // expressions that are around
-	literals int      // bytes of variables' values
-	params   int      // the highest number of a parameter
-	spares   bool     // it is an UPDATE of setup_consumers
-	database string   // the default schema of the view whose query is written, "": it is none's
-	viewing  []string // names of the views around
-	views    int      // that were written
-}
-
-// restore calls f with a restorer, and returns what f wrote.
-func (s *Session) restore(st *stmt, f func(*restorer)) (text string, err error) {
-	defer caught(&err)
-	r := &restorer{session: s, stmt: st}
-	f(r)
-	return r.b.String(), nil
+	within   int                                // expressions that are around
+	literals int                                // bytes of variables' values
+	params   int                                // the highest number of a parameter
+	beside   func(column, text string) []string // of the change that is written
+	database string                             // the default schema of the view whose query is written, "": it is none's
+	viewing  []string                           // names of the views around
+	views    int                                // that were written
 }
 
 func (r *restorer) write(parts ...string) {
@@ -126,13 +118,14 @@ func (r *restorer) expr(e *expr) {
 		r.params = max(r.params, n)
 		r.write(e.text)
 	case sysForm:
-		v, err := r.session.variable(e.text)
+		v, err := r.names.Variable(e.text)
 		if err != nil {
 			fail(err)
 		}
 		r.write(literal(v))
 	case userForm:
-		text := literal(r.session.user[e.text].value)
+		v, _ := r.names.UserVariable(e.text)
+		text := literal(v)
 		if r.literals += len(text); r.literals > engine.MaxText {
 			fail(mysqlerr.New(mysqlerr.TooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", engine.MaxText))
 		}
@@ -287,8 +280,15 @@ func (r *restorer) binary(e *expr) {
 	case b.form == anyForm && (e.text == "=" && !b.not || (e.text == "<>" || e.text == "!=") && b.not):
 		r.inQuery(a, b.not, b.query)
 		return
-	case r.spares && (e.text == "<>" || e.text == "!=") && r.spared(a, b):
-		return
+	case r.beside != nil && (e.text == "<>" || e.text == "!=") && a.form == columnForm && b.form == stringForm:
+		if others := r.beside(a.path[len(a.path)-1], b.text); others != nil {
+			out := &expr{form: inForm, not: true, args: []*expr{a, b}}
+			for _, other := range others {
+				out.args = append(out.args, &expr{form: stringForm, text: other})
+			}
+			r.expr(out)
+			return
+		}
 	case e.text == "+" || e.text == "-" || e.text == "*":
 		r.sum(e)
 		return
@@ -496,24 +496,8 @@ func (r *restorer) function(e *expr) {
 		name = other
 	}
 	if len(e.args) == 0 {
-		switch s := r.session; name {
-		case "database":
-			r.write(quoteString(s.database))
-			return
-		case "user":
-			r.write(quoteString(s.who.Load().String()))
-			return
-		case "connection_id":
-			r.write(fmt.Sprint(s.who.Load().id))
-			return
-		case "found_rows":
-			r.write(fmt.Sprint(s.last.rowsFound()))
-			return
-		case "row_count":
-			r.write(fmt.Sprint(s.last.rowsChanged()))
-			return
-		case "last_insert_id":
-			r.write("0") // no table numbers its rows
+		if v, ok := r.names.Value(name); ok {
+			r.write(literal(v))
 			return
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
 )
 
@@ -167,16 +166,14 @@ func (r *restorer) table(t *tableRef) {
 	case t.schema == "" && slices.ContainsFunc(r.with, func(w withName) bool { return w.name == strings.ToLower(t.name) }):
 		r.write(quoteName(t.name))
 	default:
-		schema := cmp.Or(t.schema, r.database, r.session.database)
-		if err := r.session.mayUse(accounts.Select, schema, t.name); err != nil {
+		schema := r.schemaOf(t)
+		view, err := r.names.View(schema, t.name)
+		if err != nil {
 			fail(err)
 		}
-		if view := r.session.viewOf(schema, t.name); view != nil {
-			r.enclosed(view)
+		if view != nil {
+			r.view(view, r.enclosed)
 			r.write(" AS ", quoteName(t.known()))
-			return
-		}
-		if r.userView(schema, t) {
 			return
 		}
 		r.path([]string{schema, t.name})
@@ -186,10 +183,7 @@ func (r *restorer) table(t *tableRef) {
 	}
 }
 
-// viewOf returns the query of a view of schema sys; nil if it is none.
-func (s *Session) viewOf(schema, name string) *query {
-	if sc := s.catalog.schema(schema); sc != nil && sc.name == sysSchema {
-		return sysViews[strings.ToLower(name)].query
-	}
-	return nil
+// schemaOf returns the schema of a table.
+func (r *restorer) schemaOf(t *tableRef) string {
+	return cmp.Or(t.schema, r.database, r.names.Database())
 }

@@ -16,21 +16,6 @@ import (
 // A value is one in a row: nil, int64, float64 or string.
 type value = driver.Value
 
-// A Type is the type of a result's column.
-type Type uint8
-
-const (
-	String Type = iota
-	Integer
-	Float
-	Decimal
-	Date     // text that is a day
-	Datetime // text that is a day with a time of day
-)
-
-// Number reports whether values of the type are numbers.
-func (t Type) Number() bool { return t == Integer || t == Float || t == Decimal }
-
 // A Column is one column of a result.
 type Column struct {
 	Name   string
@@ -42,23 +27,6 @@ type Column struct {
 func (c Column) Time(v any) (t time.Time, ok bool) {
 	t, _, ok = functions.ParseTime(v)
 	return t, ok
-}
-
-// kind returns the kind of the column's values.
-func (c Column) kind() exprKind {
-	switch c.Type {
-	case Integer:
-		return exprKind{class: integerClass}
-	case Float:
-		return exprKind{class: doubleClass}
-	case Decimal:
-		return decimal(c.Places, 0)
-	case Date:
-		return exprKind{class: textClass, time: dayTime}
-	case Datetime:
-		return exprKind{class: textClass, time: instantTime}
-	}
-	return exprKind{class: textClass}
 }
 
 // textColumns returns columns of text.
@@ -104,23 +72,13 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 	r := &Result{session: s, rows: rows, width: len(types)}
 	known := make([]bool, len(types))
 	for i, t := range types {
-		of := kindOfColumn(t.DatabaseTypeName())
-		if len(columns) == len(types) && columns[i].kind.class != unknownClass {
-			of = columns[i].kind
+		of := KindOf(t.DatabaseTypeName())
+		if len(columns) == len(types) {
+			of = columns[i].Kind.Or(of)
 		}
 		c := Column{Name: t.Name()}
 		r.days = append(r.days, strings.EqualFold(t.DatabaseTypeName(), "DATE"))
-		switch of.class {
-		case integerClass:
-			c.Type = Integer
-		case decimalClass:
-			c.Type, c.Places = Decimal, of.scale
-		case doubleClass:
-			c.Type = Float
-		case textClass:
-			c.Type = map[timeKind]Type{dayTime: Date, instantTime: Datetime}[of.time]
-		}
-		known[i] = of.class != unknownClass && of.class != nullClass
+		c.Type, c.Places, known[i] = of.Type()
 		r.Columns = append(r.Columns, c)
 	}
 	for bytes := 0; len(r.ahead) < lookahead && bytes < lookaheadBytes; {
@@ -245,7 +203,7 @@ func (r *Result) Next() ([]any, error) {
 func (r *Result) give(row []any) error {
 	r.given++
 	for _, a := range r.assigns {
-		if err := r.session.assignUser(a.variable, row[a.column], a.kind); err != nil {
+		if err := r.session.assignUser(a.Variable, row[a.Column], a.kind); err != nil {
 			r.assigns = nil
 			r.Close()
 			return err

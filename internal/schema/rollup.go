@@ -134,7 +134,7 @@ func (l *levels) rolled(e *expr) *expr {
 	if e.query != nil {
 		e.query.deeply(func(within *expr) {
 			if l.find(within) >= 0 {
-				fail(rollupError("with '" + l.st.text[l.st.at(within.first).start:l.st.at(within.last).end] + "' in a subquery"))
+				fail(rollupError("with '" + l.st.Text[l.st.at(within.first).start:l.st.at(within.last).end] + "' in a subquery"))
 			}
 		})
 	}

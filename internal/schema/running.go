@@ -4,9 +4,8 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"regexp"
+	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,34 +104,22 @@ func (s *Session) interrupted() error {
 // stopped reports whether the session's statement is to end.
 func (s *Session) stopped() bool { return s.running != nil && s.running.stopped.Load() }
 
-// timeHint matches the hint of a SELECT that limits its time.
-var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
-
 // timeOf returns a statement's time limit: max_statement_time, and for statements that read, that
 // of their hint, or else max_execution_time; 0: no limit.
 func (s *Session) timeOf(st *stmt) time.Duration {
 	seconds, _ := strconv.ParseFloat(s.variables["max_statement_time"], 64)
-	most := time.Duration(min(seconds*1e3, maxTime)) * time.Millisecond
+	most := time.Duration(min(seconds*1e3, float64(maxTime))) * time.Millisecond
 	if seconds > 0 {
 		most = max(most, time.Millisecond)
 	}
-	if !reads[strings.ToUpper(st.at(0).text)] {
+	if !slices.Contains(reads, st.Verb(0)) {
 		return most
 	}
-	ms, _ := strconv.ParseInt(s.variables["max_execution_time"], 10, 64)
-	first := 0
-	for st.at(first).is("(") {
-		first++
+	own := st.TimeHint()
+	if own < 0 {
+		ms, _ := strconv.ParseInt(s.variables["max_execution_time"], 10, 64)
+		own = time.Duration(min(ms, maxTime)) * time.Millisecond
 	}
-	for i, t := range st.outer(first) {
-		if t.is("SELECT") && i+1 < len(st.tokens) {
-			if m := timeHint.FindStringSubmatch(st.text[t.end:st.at(i+1).start]); m != nil {
-				ms, _ = strconv.ParseInt(m[1], 10, 64)
-			}
-			break
-		}
-	}
-	own := time.Duration(min(ms, maxTime)) * time.Millisecond
 	if most == 0 || own != 0 && own < most {
 		return own
 	}
@@ -140,32 +127,23 @@ func (s *Session) timeOf(st *stmt) time.Duration {
 }
 
 // maxTime is the longest time limit of a statement, in milliseconds: a year.
-const maxTime = 365 * 24 * 3600 * 1000
+const maxTime = int64(MaxTime / time.Millisecond)
 
 // reads are the first words of statements to which max_execution_time applies.
-var reads = words("SELECT WITH VALUES (")
+var reads = []string{"SELECT", "WITH", "VALUES", "("}
 
 // setStatement is SET STATEMENT a = 1, b = 2 FOR statement, which sets variables for that statement
 // alone.
 func (s *Session) setStatement(ctx context.Context, st *stmt) (*Result, error) {
-	at := -1
-	for i, t := range st.outer(2) {
-		if t.is("FOR") {
-			at = i
-			break
-		}
-		if t.kind == param {
-			return nil, unsupported("? in SET STATEMENT")
-		}
-	}
-	if at < 0 || at+1 >= len(st.tokens) {
-		return nil, syntaxError(st.rest(len(st.tokens) - 1))
+	settings, then, err := st.Temporary()
+	if err != nil {
+		return nil, err
 	}
 	if s.running.before == nil {
 		s.running.before = maps.Clone(s.variables)
 	}
-	if err := s.setAll(ctx, &stmt{st.text, st.tokens[:at], nil}, 2); err != nil {
+	if err := s.setAll(ctx, settings, 2); err != nil {
 		return nil, err
 	}
-	return s.dispatch(ctx, &stmt{st.text, st.tokens[at+1:], st.args})
+	return s.dispatch(ctx, then)
 }

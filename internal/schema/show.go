@@ -1,8 +1,10 @@
 package schema
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
@@ -12,11 +14,11 @@ import (
 // show is SHOW: a query of information_schema, or of the tables of status.
 func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	i := 1
-	for st.at(i).is("FULL") || st.at(i).is("GLOBAL") || st.at(i).is("SESSION") || st.at(i).is("LOCAL") || st.at(i).is("EXTENDED") {
+	for st.Is(i, "FULL") || st.Is(i, "GLOBAL") || st.Is(i, "SESSION") || st.Is(i, "LOCAL") || st.Is(i, "EXTENDED") {
 		i++
 	}
-	full := st.at(1).is("FULL")
-	what := strings.ToUpper(st.at(i).text)
+	full := st.Is(1, "FULL")
+	what := strings.ToUpper(st.Word(i))
 	i++
 	switch what {
 	case "CREATE":
@@ -24,7 +26,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "ENGINE":
 		return s.showEngine(ctx, st, i)
 	case "TABLE", "PROCEDURE", "FUNCTION", "MASTER", "SLAVE", "REPLICA", "BINARY", "OPEN": // SHOW TABLE STATUS
-		what, i = what+" "+strings.ToUpper(st.at(i).text), i+1
+		what, i = what+" "+strings.ToUpper(st.Word(i)), i+1
 	case "CHARACTER":
 		what, i = "CHARSET", i+1
 	case "STORAGE":
@@ -32,18 +34,18 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	case "WARNINGS", "ERRORS":
 		return s.warnings(ctx, st, i, what == "ERRORS")
 	case "COUNT": // SHOW COUNT(*) WARNINGS
-		name := strings.ToLower(strings.TrimSuffix(st.at(i+3).text, "S")) + "_count"
+		name := strings.ToLower(strings.TrimSuffix(st.Word(i+3), "S")) + "_count"
 		n, err := s.variable(name)
 		if err != nil || name != "warning_count" && name != "error_count" {
-			return nil, syntaxError(st.rest(i))
+			return nil, st.Near(i)
 		}
 		return s.read(ctx, "SELECT "+literal(n)+" AS "+quoteName("@@session."+name), nil, nil)
 	}
-	t := target{schema: s.database}
+	t := target{Table: Table{Schema: s.database}}
 	ofTable := what == "COLUMNS" || what == "FIELDS" || what == "INDEX" || what == "INDEXES" || what == "KEYS"
 	if ofTable {
-		if !st.at(i).is("FROM") && !st.at(i).is("IN") {
-			return nil, syntaxError(st.rest(i))
+		if !st.Is(i, "FROM") && !st.Is(i, "IN") {
+			return nil, st.Near(i)
 		}
 		var err error
 		if t, err = s.target(st, i+1); err != nil {
@@ -51,9 +53,9 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		i = t.next
 	}
-	if st.at(i).is("FROM") || st.at(i).is("IN") {
-		t.schema = st.at(i + 1).text
-		if _, err := s.catalog.nameOf(t.schema); err != nil {
+	if st.Is(i, "FROM") || st.Is(i, "IN") {
+		t.Schema = st.Word(i + 1)
+		if _, err := s.catalog.nameOf(t.Schema); err != nil {
 			return nil, err
 		}
 		i += 2
@@ -68,49 +70,30 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 	}
 	of, known := shown[what]
 	if !known {
-		return nil, syntaxError(st.rest(1))
+		return nil, st.Near(1)
 	}
 	from := of.from
 	if full && of.full != "" {
 		from = of.full
 	}
-	name := strings.ReplaceAll(of.name, "{schema}", t.schema)
-	from = strings.NewReplacer("{name}", quoteName(name), "{schema}", quoteString(t.schema), "{table}", quoteString(t.name)).Replace(from)
-	q := "SELECT * FROM (" + from + ")"
+	name := strings.ReplaceAll(of.name, "{schema}", t.Schema)
+	from = strings.NewReplacer("{name}", quoteName(name), "{schema}", quoteString(t.Schema), "{table}", quoteString(t.Name)).Replace(from)
+	q, args := "SELECT * FROM ("+from+")", []any(nil)
 	switch {
-	case i == len(st.tokens):
-	case st.at(i).is("LIKE"), st.at(i).is("WHERE"), st.at(i).is("LIMIT"):
-		which := &query{}
-		var where *expr
-		if _, err := st.parse(i, func(p *parser) {
-			if p.accept("WHERE") {
-				where = p.expr()
-			} else if p.accept("LIKE") {
-				where = &expr{form: likeForm, args: []*expr{{form: columnForm, path: []string{name}}, p.bits(0)}}
-			}
-			p.ends(which)
-			p.end()
-		}); err != nil {
-			return nil, err
-		}
-		text, err := s.restore(st, func(r *restorer) {
-			if where != nil {
-				r.write(" WHERE ")
-				r.expr(where)
-			}
-			r.limit(which)
-		})
+	case i == st.Len():
+	case st.Is(i, "LIKE"), st.Is(i, "WHERE"), st.Is(i, "LIMIT"):
+		p, err := st.Filter(names{s}, i, name)
 		if err != nil {
 			return nil, err
 		}
-		q += text
+		q, args = q+p.Text, p.Args
 	default:
-		return nil, syntaxError(st.rest(i))
+		return nil, st.Near(i)
 	}
 	if err := s.readTest(ctx); err != nil {
 		return nil, err
 	}
-	return s.read(ctx, q, st.args, nil)
+	return s.read(ctx, q, args, nil)
 }
 
 // A showing is what SHOW lists.
@@ -181,8 +164,8 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 	if err := s.needs(accounts.Process); err != nil {
 		return nil, err
 	}
-	if !strings.EqualFold(st.at(i).text, "performance_schema") {
-		return nil, mysqlerr.New(1286, "Unknown storage engine '%s'", st.at(i).text)
+	if !strings.EqualFold(st.Word(i), "performance_schema") {
+		return nil, mysqlerr.New(1286, "Unknown storage engine '%s'", st.Word(i))
 	}
 	return s.read(ctx, `SELECT 'performance_schema' AS "Type", REPLACE(EVENT_NAME, 'memory/ftrace/', '') || '.memory' AS "Name", SUM(CURRENT_NUMBER_OF_BYTES_USED) AS "Status"
 		FROM performance_schema.memory_summary_global_by_event_name GROUP BY 2`, nil, nil)
@@ -190,23 +173,23 @@ func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, err
 
 // shows returns an error if a table does not exist, or nothing of it is for the user.
 func (s *Session) shows(ctx context.Context, t target) error {
-	if !s.account().Sees(t.schema, t.name) {
-		return s.denied("SELECT", t.name)
+	if !s.account().Sees(t.Schema, t.Name) {
+		return s.denied("SELECT", t.Name)
 	}
 	return s.exists(ctx, t)
 }
 
 // exists returns an error if a table does not exist.
 func (s *Session) exists(ctx context.Context, t target) error {
-	if sc := s.catalog.schema(t.schema); sc != nil && sc.tables[strings.ToLower(t.name)] != nil {
+	if sc := s.catalog.schema(t.Schema); sc != nil && sc.tables[strings.ToLower(t.Name)] != nil {
 		return nil
 	}
-	if strings.EqualFold(t.schema, "test") {
+	if strings.EqualFold(t.Schema, "test") {
 		var n int
-		if v, err := s.userView(ctx, t.schema, t.name); err != nil || v != nil {
+		if v, err := s.userView(ctx, t.Schema, t.Name); err != nil || v != nil {
 			return err
 		}
-		if s.conn.QueryRowContext(ctx, "SELECT count(*) FROM test.sqlite_master WHERE name = ? COLLATE NOCASE", t.name).Scan(&n); n > 0 {
+		if s.conn.QueryRowContext(ctx, "SELECT count(*) FROM test.sqlite_master WHERE name = ? COLLATE NOCASE", t.Name).Scan(&n); n > 0 {
 			return nil
 		}
 	}
@@ -215,15 +198,15 @@ func (s *Session) exists(ctx context.Context, t target) error {
 
 // showCreate is SHOW CREATE TABLE, and SHOW CREATE VIEW.
 func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, error) {
-	if st.at(i).is("DATABASE") || st.at(i).is("SCHEMA") {
-		name := st.at(len(st.tokens) - 1).text
+	if st.Is(i, "DATABASE") || st.Is(i, "SCHEMA") {
+		name := st.Word(st.Len() - 1)
 		if _, err := s.catalog.nameOf(name); err != nil {
 			return nil, err
 		}
 		return &Result{Columns: textColumns("Database", "Create Database"), ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
 	}
-	if !st.at(i).is("TABLE") && !st.at(i).is("VIEW") {
-		return nil, unsupported("SHOW CREATE " + strings.ToUpper(st.at(i).text))
+	if !st.Is(i, "TABLE") && !st.Is(i, "VIEW") {
+		return nil, unsupported("SHOW CREATE " + strings.ToUpper(st.Word(i)))
 	}
 	t, err := s.target(st, i+1)
 	if err != nil {
@@ -247,42 +230,46 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 				ahead: [][]any{{info.name, text, "utf8mb4", "utf8mb4_general_ci"}}}, nil
 		}
 	}
-	if st.at(i).is("VIEW") {
-		return nil, mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not VIEW", t.schema, t.name)
+	if st.Is(i, "VIEW") {
+		return nil, mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not VIEW", t.Schema, t.Name)
 	}
-	text := fmt.Sprintf("CREATE TABLE `%s` (\n%s\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4", t.name, strings.Join(lines, ",\n"))
-	return &Result{Columns: textColumns("Table", "Create Table"), ahead: [][]any{{t.name, text}}}, nil
+	text := fmt.Sprintf("CREATE TABLE `%s` (\n%s\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4", t.Name, strings.Join(lines, ",\n"))
+	return &Result{Columns: textColumns("Table", "Create Table"), ahead: [][]any{{t.Name, text}}}, nil
 }
 
 // describe is DESCRIBE t, and EXPLAIN of a query, which shows what SQLite does.
 func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	i := 1
-	switch format := st.at(3); {
-	case st.at(1).is("FORMAT") && st.at(2).is("="):
-		if !format.is("TRADITIONAL") {
-			return nil, unsupported("EXPLAIN FORMAT=" + format.text)
+	switch {
+	case st.Is(1, "FORMAT", "="):
+		if !st.Is(3, "TRADITIONAL") {
+			return nil, unsupported("EXPLAIN FORMAT=" + st.Word(3))
 		}
 		i = 4
-	case (st.at(1).is("EXTENDED") || st.at(1).is("PARTITIONS") || st.at(1).is("ANALYZE")) && handlers[strings.ToUpper(st.at(2).text)] != nil:
-		if st.at(1).is("ANALYZE") {
+	case (st.Is(1, "EXTENDED") || st.Is(1, "PARTITIONS") || st.Is(1, "ANALYZE")) && handlers[st.Verb(2)] != nil:
+		if st.Is(1, "ANALYZE") {
 			return nil, unsupported("EXPLAIN ANALYZE")
 		}
 		i = 2
 	}
-	if handlers[strings.ToUpper(st.at(i).text)] != nil && st.at(i).kind != name {
-		q, err := s.explained(st, i)
+	if handlers[st.Verb(i)] != nil {
+		p, err := s.explained(st, i)
 		if err != nil {
 			return nil, err
 		}
-		return s.read(ctx, "EXPLAIN QUERY PLAN "+q, st.args, nil)
+		return s.read(ctx, "EXPLAIN QUERY PLAN "+p.Text, p.Args, nil)
 	}
 	t, err := s.target(st, i)
 	if err != nil {
 		return nil, err
 	}
-	text := "SHOW COLUMNS FROM `" + t.schema + "`.`" + t.name + "`"
-	if column := st.at(t.next); column.identifier() || column.kind == str {
-		text += " LIKE " + quoteString(column.text)
+	text := "SHOW COLUMNS FROM `" + t.Schema + "`.`" + t.Name + "`"
+	switch st.Len() - t.next {
+	case 0:
+	case 1: // a column, or a pattern
+		text += " LIKE " + quoteString(st.Word(t.next))
+	default:
+		return nil, st.Near(t.next + 1)
 	}
 	if st, err = newStmt(text, nil); err != nil {
 		return nil, err
@@ -290,25 +277,21 @@ func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	return s.show(ctx, st)
 }
 
-// explained returns SQLite's spelling of the statement after EXPLAIN, which begins at a token.
-func (s *Session) explained(st *stmt, first int) (string, error) {
-	var q *query
-	var c *change
-	if _, err := st.parse(first, func(p *parser) {
-		if p.among("UPDATE", "INSERT", "REPLACE", "DELETE") {
-			c = p.change()
-		} else {
-			q = p.query()
+// explained returns what SQLite is to run for the statement after EXPLAIN, which begins at a token.
+func (s *Session) explained(st *stmt, first int) (*Plan, error) {
+	if !slices.Contains([]string{"UPDATE", "INSERT", "REPLACE", "DELETE"}, st.Verb(first)) {
+		q, err := st.Query(first)
+		if err != nil {
+			return nil, err
 		}
-		p.end()
-	}); err != nil {
-		return "", err
+		return q.Plan(names{s})
 	}
-	switch {
-	case q != nil:
-		return s.restore(st, func(r *restorer) { r.query(q) })
-	case len(c.tables) > 1:
-		return "", unsupported("EXPLAIN of an UPDATE of several tables")
+	c, err := st.Change(first)
+	if err != nil {
+		return nil, err
 	}
-	return s.changing(st, c)
+	if several, err := c.Joined(); several != nil || err != nil {
+		return nil, cmp.Or(err, unsupported("EXPLAIN of an UPDATE of several tables"))
+	}
+	return s.changing(c)
 }

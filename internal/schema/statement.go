@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -63,54 +62,6 @@ func (s *Session) over() {
 // A handler runs the statements that begin with a word.
 type handler func(s *Session, ctx context.Context, st *stmt) (*Result, error)
 
-// stmt is a statement under way.
-type stmt struct {
-	text   string
-	tokens []token
-	args   []any
-}
-
-// newStmt splits a statement. It leaves out what ends it.
-func newStmt(text string, args []any) (*stmt, error) {
-	list, err := tokens(text)
-	for len(list) > 0 && list[len(list)-1].is(";") {
-		list = list[:len(list)-1]
-	}
-	return &stmt{text, list, args}, err
-}
-
-func (st *stmt) at(i int) *token {
-	if i < 0 || i >= len(st.tokens) {
-		return &token{kind: op}
-	}
-	return &st.tokens[i]
-}
-
-// outer yields the tokens from one on, except parentheses and what is in them.
-func (st *stmt) outer(from int) iter.Seq2[int, *token] {
-	return func(yield func(int, *token) bool) {
-		depth := 0
-		for i := from; i < len(st.tokens); i++ {
-			switch t := st.at(i); {
-			case t.is("("):
-				depth++
-			case t.is(")"):
-				depth--
-			case depth == 0 && !yield(i, t):
-				return
-			}
-		}
-	}
-}
-
-// rest returns the text from a token on.
-func (st *stmt) rest(i int) string {
-	if i >= len(st.tokens) {
-		return ""
-	}
-	return st.text[st.tokens[i].start:]
-}
-
 // handlers has the handler of each kind of statement. All other statements are unknown.
 var handlers map[string]handler
 
@@ -131,13 +82,13 @@ func init() {
 
 // harmless has the statements that change nothing outside their session. Of SET that is so without
 // GLOBAL.
-var harmless = words("SELECT WITH VALUES ( SHOW DESCRIBE DESC EXPLAIN USE SET DO")
+var harmless = strings.Fields("SELECT WITH VALUES ( SHOW DESCRIBE DESC EXPLAIN USE SET DO")
 
 // lacking has the statements of MySQL that there are not here.
-var lacking = words("CALL PREPARE EXECUTE DEALLOCATE LOAD KILL HANDLER ANALYZE CHECK OPTIMIZE REPAIR CHECKSUM HELP INSTALL")
+var lacking = strings.Fields("CALL PREPARE EXECUTE DEALLOCATE LOAD KILL HANDLER ANALYZE CHECK OPTIMIZE REPAIR CHECKSUM HELP INSTALL")
 
 // commits has the statements that end the transaction that was begun.
-var commits = words("CREATE DROP ALTER RENAME TRUNCATE BEGIN START LOCK GRANT REVOKE")
+var commits = strings.Fields("CREATE DROP ALTER RENAME TRUNCATE BEGIN START LOCK GRANT REVOKE")
 
 // readOnly returns the error of what a read-only catalog refuses.
 func readOnly(what string) *mysqlerr.Error {
@@ -149,100 +100,72 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 	if err != nil {
 		return nil, err
 	}
-	if len(st.tokens) == 0 {
+	if st.Len() == 0 {
 		if strings.TrimSpace(text) != "" {
 			return &Result{}, nil // a comment
 		}
 		return nil, mysqlerr.New(1065, "Query was empty")
 	}
-	if i := slices.IndexFunc(st.tokens, func(t token) bool { return t.is(";") }); i >= 0 {
-		return nil, syntaxError(st.rest(i))
-	}
-	st.oldConsumers()
+	st.Rename(consumersTable, "events_waits", "events_waits_current")
 	return s.dispatch(ctx, st)
 }
 
 // dispatch runs a statement, within its time limit.
 func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 	s.running.limit(s.timeOf(st))
-	first := strings.ToUpper(st.at(0).text)
+	first := st.Verb(0)
 	h := handlers[first]
 	switch {
-	case h != nil && st.at(0).kind != name && st.at(0).kind != str:
-		if s.catalog.ReadOnly && !harmless[first] {
+	case h != nil:
+		if s.catalog.ReadOnly && !slices.Contains(harmless, first) {
 			return nil, readOnly(first)
 		}
-		if commits[first] && !st.at(1).is("TEMPORARY") {
+		if slices.Contains(commits, first) && !st.Is(1, "TEMPORARY") {
 			s.conn.ExecContext(ctx, "COMMIT") // which fails if there is nothing to commit
 		}
 		return h(s, ctx, st)
-	case lacking[first]:
+	case slices.Contains(lacking, first):
 		return nil, unsupported(first)
 	}
-	return nil, syntaxError(st.rest(0))
+	return nil, st.Near(0)
 }
 
 // selectRows runs a statement that reads.
 func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
-	q, err := st.query(0)
+	q, err := st.Query(0)
 	if err != nil {
 		return nil, err
 	}
-	if only := q.plain(); only != nil && only.from == nil {
+	if q.OfNoTable() {
 		s.warned.asked = true
 	}
-	assigned, added := q.assigned()
-	var columns []typedColumn
-	text, err := s.restore(st, func(r *restorer) {
-		r.query(q)
-		columns = r.columnsOf(q)
-	})
+	p, err := q.Plan(names{s})
 	if err != nil {
 		return nil, err
 	}
-	if strings.EqualFold(s.database, "information_schema") || strings.Contains(strings.ToLower(text), "information_schema") {
+	if strings.EqualFold(s.database, "information_schema") || strings.Contains(strings.ToLower(p.Text), "information_schema") {
 		if err := s.readTest(ctx); err != nil {
 			return nil, err
 		}
 	}
-	found, err := s.found(ctx, st, q)
-	if err != nil {
-		return nil, err
+	return s.answer(ctx, p)
+}
+
+// answer runs a query.
+func (s *Session) answer(ctx context.Context, p *Plan) (*Result, error) {
+	var found int64
+	if p.Found != nil {
+		if err := s.conn.QueryRowContext(ctx, p.Found.Text, p.Found.Args...).Scan(&found); err != nil {
+			return nil, err
+		}
 	}
-	r, err := s.read(ctx, text, st.args, columns)
+	r, err := s.read(ctx, p.Text, p.Args, p.Columns)
 	if err != nil {
 		return nil, err
 	}
 	r.found = found
-	r.assign(assigned, added)
+	r.assign(p)
 	return r, nil
-}
-
-// query reads the query that a statement is from a token on.
-func (st *stmt) query(i int) (q *query, err error) {
-	_, err = st.parse(i, func(p *parser) { q = p.query(); p.end() })
-	return q, err
-}
-
-// found counts the rows that SELECT SQL_CALC_FOUND_ROWS ... LIMIT would have without the limit; 0
-// for other statements.
-func (s *Session) found(ctx context.Context, st *stmt, q *query) (n int64, err error) {
-	if first := q.terms[0].only; first == nil || !first.found || q.limit == nil {
-		return 0, nil
-	}
-	all := *q
-	all.limit, all.offset = nil, nil
-	params := 0
-	text, err := s.restore(st, func(r *restorer) {
-		r.write("SELECT COUNT(*) FROM ")
-		r.enclosed(&all)
-		params = r.params
-	})
-	if err != nil {
-		return 0, err
-	}
-	err = s.conn.QueryRowContext(ctx, text, st.args[:min(params, len(st.args))]...).Scan(&n)
-	return n, err
 }
 
 // read runs one of SQLite's queries, whose columns are these; nil: they are not known.
@@ -298,55 +221,53 @@ func (s *Session) apply(n int64) (*Result, error) {
 
 // A target is the table that a statement changes.
 type target struct {
-	schema string
-	name   string
-	table  *tables.Table // nil: it is not one of ours
-	ours   bool          // it is in a schema that the user may not change
-	next   int           // the token after it
+	Table
+	table *tables.Table // nil: it is not one of ours
+	ours  bool          // it is in a schema that the user may not change
+	next  int           // the token after it
 }
 
 // target reads the name of a table at a token.
 func (s *Session) target(st *stmt, i int) (target, error) {
-	name := &tableRef{}
-	next, err := st.parse(i, func(p *parser) { p.tableName(name) })
+	name, next, err := st.Table(i)
 	if err != nil {
 		return target{}, err
 	}
-	t, err := s.targetOf(name.schema, name.name)
+	t, err := s.targetOf(name)
 	t.next = next
 	return t, err
 }
 
 // targetOf returns the table of a name. Without a schema it is in the default one.
-func (s *Session) targetOf(schema, name string) (target, error) {
-	t := target{schema: cmp.Or(schema, s.database), name: name}
-	if sc := s.catalog.schema(t.schema); sc != nil {
-		t.ours, t.schema = true, sc.name
-		t.table = sc.tables[strings.ToLower(t.name)]
-	} else if _, err := s.catalog.nameOf(t.schema); err != nil {
+func (s *Session) targetOf(name Table) (target, error) {
+	t := target{Table: Table{cmp.Or(name.Schema, s.database), name.Name}}
+	if sc := s.catalog.schema(t.Schema); sc != nil {
+		t.ours, t.Schema = true, sc.name
+		t.table = sc.tables[strings.ToLower(t.Name)]
+	} else if _, err := s.catalog.nameOf(t.Schema); err != nil {
 		return t, err
 	}
 	return t, nil
 }
 
 func (t *target) missing() error {
-	return mysqlerr.New(mysqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", t.schema, t.name)
+	return mysqlerr.New(mysqlerr.NoSuchTable, "Table '%s.%s' doesn't exist", t.Schema, t.Name)
 }
 
 // truncate is TRUNCATE [TABLE] t.
 func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 	i := 1
-	if st.at(i).is("TABLE") {
+	if st.Is(i, "TABLE") {
 		i++
 	}
 	t, err := s.target(st, i)
 	switch {
 	case err != nil:
 		return nil, err
-	case t.next < len(st.tokens):
-		return nil, syntaxError(st.rest(t.next))
+	case t.next < st.Len():
+		return nil, st.Near(t.next)
 	}
-	if err := s.mayUse(accounts.Drop, t.schema, t.name); err != nil {
+	if err := s.mayUse(accounts.Drop, t.Schema, t.Name); err != nil {
 		return nil, err
 	}
 	switch {
@@ -354,13 +275,13 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 		if err := s.notView(&t, "TRUNCATE"); err != nil {
 			return nil, err
 		}
-		return s.exec(ctx, "DELETE FROM test."+quoteName(t.name))
+		return s.exec(ctx, "DELETE FROM "+t.String())
 	case t.table == nil:
 		return nil, t.missing()
 	case t.table.Parts == nil && t.table.Rules == nil:
-		return nil, s.denied("DROP", t.name)
+		return nil, s.denied("DROP", t.Name)
 	}
-	sources := s.catalog.sourcesOf(s.catalog.schema(t.schema))
+	sources := s.catalog.sourcesOf(s.catalog.schema(t.Schema))
 	for _, process := range sources {
 		var err error
 		if t.table.Rules != nil {
@@ -370,7 +291,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 			err = errors.Join(err, process.Truncate(part))
 		}
 		if errors.Is(err, source.ErrReadOnly) {
-			return nil, mysqlerr.New(mysqlerr.ReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.name, process.Name())
+			return nil, mysqlerr.New(mysqlerr.ReadOnly, "Table '%s' is read only: process %s is a recording, or can't do that", t.Name, process.Name())
 		}
 		if err != nil && !(errors.Is(err, source.ErrGone) && len(sources) > 1) {
 			return nil, sourceError(process, err)
@@ -381,8 +302,8 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 
 // transaction handles transactions for test; the other tables have none.
 func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
-	q := st.text
-	switch strings.ToUpper(st.at(0).text) {
+	q := st.Text
+	switch st.Verb(0) {
 	case "START", "BEGIN":
 		q = "BEGIN"
 	case "COMMIT":
@@ -402,16 +323,16 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 		return nil, err
 	}
 	if t.ours {
-		return nil, s.denied("LOCK TABLES", t.name)
+		return nil, s.denied("LOCK TABLES", t.Name)
 	}
 	return &Result{}, nil
 }
 
 // do is DO, which evaluates expressions and returns nothing.
 func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
-	_, _, next, err := s.evaluate(ctx, st, 1)
-	if err == nil && next < len(st.tokens) {
-		err = syntaxError(st.rest(next))
+	q, err := st.Values(1)
+	if err == nil {
+		_, _, err = s.evaluate(ctx, q)
 	}
 	if err == nil {
 		err = s.interrupted()
@@ -424,8 +345,8 @@ func (s *Session) ignore(context.Context, *stmt) (*Result, error) { return &Resu
 
 // use is USE s.
 func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
-	if !st.at(1).identifier() || len(st.tokens) != 2 {
-		return nil, syntaxError(st.rest(1))
+	if !st.Named(1) || st.Len() != 2 {
+		return nil, st.Near(1)
 	}
-	return &Result{}, s.Use(st.at(1).text)
+	return &Result{}, s.Use(st.Word(1))
 }

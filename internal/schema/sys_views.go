@@ -18,8 +18,7 @@ var sysFiles embed.FS
 // A sysView is one of these views.
 type sysView struct {
 	*tables.Table // without rows
-	query         *query
-	definition    string // as a user would write it
+	view          *View
 }
 
 // sysViews are the views of schema sys, by their names.
@@ -54,37 +53,36 @@ func readView(file string) (v sysView, err error) {
 	if err != nil {
 		return v, err
 	}
-	st, err := newStmt(string(text), nil)
+	v.Table = &tables.Table{Name: strings.TrimSuffix(file, ".sql")}
+	_, query, found := strings.Cut(string(text), "CREATE VIEW "+sysSchema+"."+v.Name+" AS\n")
+	if !found {
+		return v, fmt.Errorf("%s: it makes no view of that name", file)
+	}
+	v.view = &View{Name: sysSchema + "." + v.Name, Definition: strings.TrimSuffix(strings.TrimSpace(query), ";")}
+	st, err := newStmt(v.view.Definition, nil)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)
 	}
-	v.Table = &tables.Table{Name: strings.TrimSuffix(file, ".sql")}
-	if _, err = st.parse(0, func(p *parser) {
-		p.expect("CREATE", "VIEW", sysSchema, ".", v.Name, "AS")
-		first := p.i
-		v.query = p.query()
-		v.definition = p.text[p.at(first).start:p.at(p.i-1).end]
-		p.end()
-	}); err != nil {
+	q, err := st.Query(0)
+	if err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)
 	}
-	s := v.query.plain()
-	for _, item := range s.items {
-		v.Columns = append(v.Columns, tables.Head{Name: item.alias, Kind: kindOf(item.of, s.from[0].name), Null: true})
+	items, table := q.Items()
+	for _, item := range items {
+		v.Columns = append(v.Columns, tables.Head{Name: item.Name, Kind: kindOf(item, tables.Performance[table]), Null: true})
 	}
 	return v, nil
 }
 
-// kindOf returns the type of a column of a view: that of a column of the table which it is of, text
-// for a time that is formatted, or a number.
-func kindOf(e *expr, of string) string {
+// kindOf returns the type of a column of a view: that of the table's column which it is, text for a
+// time that is formatted, or a number.
+func kindOf(item Item, of *tables.Table) string {
 	switch {
-	case e.form == columnForm:
-		t := tables.Performance[of]
-		return t.Columns[t.ColumnIndex(e.path[0])].Kind
-	case e.form == callForm && e.text == "FORMAT_TIME":
+	case item.Column != "":
+		return of.Columns[of.ColumnIndex(item.Column)].Kind
+	case item.Function == "FORMAT_TIME":
 		return tables.WordKind
-	case e.form == callForm && e.text == "ROUND":
+	case item.Function == "ROUND":
 		return "double"
 	}
 	return "bigint"

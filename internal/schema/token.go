@@ -259,27 +259,3 @@ func quoted(s string) (string, int) {
 	}
 	return "", 0
 }
-
-// Split splits text into statements at semicolons. If no semicolon ends the last one it is rest: a
-// shell reads on then.
-func Split(text string) (statements []string, rest string) {
-	list, err := tokens(text)
-	if err != nil {
-		return nil, text // an open quote or comment
-	}
-	from, any := 0, false
-	for _, t := range list {
-		if t.is(";") {
-			if any {
-				statements = append(statements, strings.TrimSpace(text[from:t.start]))
-			}
-			from, any = t.end, false
-			continue
-		}
-		any = true
-	}
-	if !any {
-		return statements, ""
-	}
-	return statements, strings.TrimSpace(text[from:])
-}

@@ -1,15 +1,12 @@
 package schema
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // MySQL knows what an expression is before it computes anything: an integer, a decimal number with
@@ -77,9 +74,9 @@ func (k exprKind) asNumber() exprKind {
 	return k
 }
 
-// kindOfColumn returns the kind of a column's values by its type. Types of columns that the engine
+// KindOf returns the kind of a column's values by its type. Types of columns that the engine
 // computes are not known.
-func kindOfColumn(columnType string) exprKind {
+func KindOf(columnType string) exprKind {
 	name, size, _ := strings.Cut(strings.ToLower(columnType), "(")
 	switch name, _, _ = strings.Cut(name, " "); name {
 	case "enum":
@@ -99,8 +96,8 @@ func kindOfColumn(columnType string) exprKind {
 	return exprKind{}
 }
 
-// columnType returns the type of a column with such values; "": it is not known.
-func (k exprKind) columnType() string {
+// Name returns the type of a column with such values; "": it is not known.
+func (k exprKind) Name() string {
 	switch k.class {
 	case integerClass:
 		return "bigint"
@@ -109,9 +106,74 @@ func (k exprKind) columnType() string {
 	case doubleClass:
 		return "double"
 	case textClass, enumClass:
-		return map[timeKind]string{noTime: tables.TextKind, dayTime: "date", instantTime: "datetime"}[k.time]
+		return map[timeKind]string{noTime: "longtext", dayTime: "date", instantTime: "datetime"}[k.time]
 	}
 	return ""
+}
+
+// A Type is the type of an answer's column.
+type Type uint8
+
+const (
+	String Type = iota
+	Integer
+	Float
+	Decimal
+	Date     // text that is a day
+	Datetime // text that is a day with a time of day
+)
+
+// Number reports whether values of the type are numbers.
+func (t Type) Number() bool { return t == Integer || t == Float || t == Decimal }
+
+// Kind returns the kind of a column's values: those of Decimal have so many places.
+func (t Type) Kind(places int) exprKind {
+	switch t {
+	case Integer:
+		return exprKind{class: integerClass}
+	case Float:
+		return exprKind{class: doubleClass}
+	case Decimal:
+		return decimal(places, 0)
+	case Date:
+		return exprKind{class: textClass, time: dayTime}
+	case Datetime:
+		return exprKind{class: textClass, time: instantTime}
+	}
+	return exprKind{class: textClass}
+}
+
+// Type returns the type of a column with such values, and the places of decimal numbers. It is not
+// known if only the values say it.
+func (k exprKind) Type() (t Type, places int, known bool) {
+	switch k.class {
+	case unknownClass, nullClass:
+		return String, 0, false
+	case integerClass:
+		return Integer, 0, true
+	case decimalClass:
+		return Decimal, k.scale, true
+	case doubleClass:
+		return Float, 0, true
+	}
+	return map[timeKind]Type{dayTime: Date, instantTime: Datetime}[k.time], 0, true
+}
+
+// Or returns the kind, or another one if it is not known.
+func (k exprKind) Or(other exprKind) exprKind {
+	if k.class == unknownClass {
+		return other
+	}
+	return k
+}
+
+// Of returns the kind of a variable that gets a value of an expression: a time is text then.
+func (k exprKind) Of(v any) exprKind {
+	if k.class == unknownClass || k.class == nullClass {
+		k = kindOfValue(v)
+	}
+	k.time = noTime
+	return k
 }
 
 // kindOfValue returns the kind of a value that is given to a statement.
@@ -194,9 +256,9 @@ func quotient(a, b exprKind) exprKind {
 
 // A typedColumn is a column of a table or of a query.
 type typedColumn struct {
-	name   string
-	kind   exprKind
-	hidden bool // * does not include it
+	Name   string
+	Kind   exprKind
+	Hidden bool // * does not include it
 }
 
 // A nameScope is what names in a SELECT may mean.
@@ -255,13 +317,14 @@ func (r *restorer) findKind(e *expr) exprKind {
 	case columnForm:
 		return r.kindOfName(e.path)
 	case paramForm:
-		if n, _ := strconv.Atoi(e.text[1:]); n > 0 && n <= len(r.stmt.args) {
-			return kindOfValue(r.stmt.args[n-1])
+		if n, _ := strconv.Atoi(e.text[1:]); n > 0 && n <= len(r.stmt.Args) {
+			return kindOfValue(r.stmt.Args[n-1])
 		}
 	case userForm:
-		return r.session.user[e.text].kind
+		_, k := r.names.UserVariable(e.text)
+		return k
 	case sysForm:
-		if v, err := r.session.variable(e.text); err == nil {
+		if v, err := r.names.Variable(e.text); err == nil {
 			return kindOfValue(v)
 		}
 	case assignForm, levelForm:
@@ -292,7 +355,7 @@ func (r *restorer) findKind(e *expr) exprKind {
 		return integer
 	case queryForm:
 		if columns := r.columnsOf(e.query); len(columns) == 1 {
-			return columns[0].kind
+			return columns[0].Kind
 		}
 	case castForm:
 		return kindOfCast(e)
@@ -458,8 +521,8 @@ func (r *restorer) kindOfName(path []string) exprKind {
 				continue
 			}
 			for _, c := range t.columns {
-				if strings.EqualFold(c.name, name) {
-					return c.kind
+				if strings.EqualFold(c.Name, name) {
+					return c.Kind
 				}
 			}
 		}
@@ -498,7 +561,7 @@ func (r *restorer) inScope(s *selection, f func()) {
 }
 
 // columnsOfTable returns the columns of a table, nil if there is no such table.
-func (r *restorer) columnsOfTable(t *tableRef) (columns []typedColumn) {
+func (r *restorer) columnsOfTable(t *tableRef) []typedColumn {
 	if t.query != nil {
 		return r.columnsOf(t.query)
 	}
@@ -509,46 +572,7 @@ func (r *restorer) columnsOfTable(t *tableRef) (columns []typedColumn) {
 			}
 		}
 	}
-	for _, c := range r.session.headsOf(cmp.Or(t.schema, r.database, r.session.database), t.name) {
-		columns = append(columns, typedColumn{c.Name, kindOfColumn(c.Kind), c.Hidden})
-	}
-	return columns
-}
-
-// headsOf returns the columns of a table of any schema, nil if there is no such table.
-func (s *Session) headsOf(schema, name string) (heads []tables.Head) {
-	if sc := s.catalog.schema(schema); sc != nil {
-		t := sc.tables[strings.ToLower(name)]
-		if t == nil {
-			return nil
-		}
-		if !sc.information && t.Rows != nil {
-			heads = append(heads, tables.Head{Name: processColumn, Kind: tables.WordKind, Hidden: !sc.several})
-		}
-		return append(heads, t.Columns...)
-	}
-	ctx := context.Background()
-	if v, err := s.userView(ctx, schema, name); err == nil && v != nil {
-		for _, c := range v.columns {
-			heads = append(heads, tables.Head{Name: c.Name, Kind: c.Kind})
-		}
-		return heads
-	}
-	if !strings.EqualFold(schema, "test") {
-		return nil
-	}
-	rows, err := s.conn.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?, 'test')", name)
-	if err != nil {
-		return nil // the statement itself will say so
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var c tables.Head
-		if rows.Scan(&c.Name, &c.Kind) == nil {
-			heads = append(heads, c)
-		}
-	}
-	return heads
+	return r.names.Columns(r.schemaOf(t), t.name)
 }
 
 // pushWith lets the names of WITH be known.
@@ -560,7 +584,7 @@ func (r *restorer) pushWith(q *query, c common) {
 		}
 		columns = slices.Clone(columns)
 		for i := range columns {
-			columns[i].name = c.columns[i]
+			columns[i].Name = c.columns[i]
 		}
 		return columns
 	}
@@ -605,7 +629,7 @@ func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
 			return nil
 		}
 		for i := range columns {
-			columns[i].kind = either(columns[i].kind, more[i].kind)
+			columns[i].Kind = either(columns[i].Kind, more[i].Kind)
 		}
 	}
 	return columns
@@ -618,7 +642,7 @@ func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
 			for _, row := range s.values {
 				kinds = append(kinds, r.kind(row[i]))
 			}
-			columns = append(columns, typedColumn{kind: either(kinds...)})
+			columns = append(columns, typedColumn{Kind: either(kinds...)})
 		}
 		return columns
 	}
@@ -633,7 +657,7 @@ func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
 				case i.of.form == columnForm:
 					name = i.of.path[len(i.of.path)-1]
 				}
-				columns = append(columns, typedColumn{name: name, kind: r.kind(i.of)})
+				columns = append(columns, typedColumn{Name: name, Kind: r.kind(i.of)})
 				continue
 			}
 			for _, t := range sc.tables {
@@ -641,7 +665,7 @@ func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
 					continue
 				}
 				for _, c := range t.columns {
-					if !c.hidden {
+					if !c.Hidden {
 						columns = append(columns, c)
 					}
 				}

@@ -104,9 +104,9 @@ func (s *Session) variable(name string) (value, error) {
 // of character sets.
 func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
 	switch {
-	case st.at(1).is("STATEMENT"):
+	case st.Is(1, "STATEMENT"):
 		return s.setStatement(ctx, st)
-	case st.at(1).is("NAMES"), st.at(1).is("CHARACTER"), st.at(1).is("CHARSET"), st.at(1).is("TRANSACTION"), (st.at(1).is("SESSION") || st.at(1).is("GLOBAL")) && st.at(2).is("TRANSACTION"):
+	case st.Is(1, "NAMES"), st.Is(1, "CHARACTER"), st.Is(1, "CHARSET"), st.Is(1, "TRANSACTION"), st.Is(1, "SESSION", "TRANSACTION"), st.Is(1, "GLOBAL", "TRANSACTION"):
 		return &Result{}, nil
 	}
 	return &Result{}, s.setAll(ctx, st, 1)
@@ -114,71 +114,45 @@ func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
 
 // setAll sets the variables from a token on.
 func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
-	global := false
-	for i < len(st.tokens) {
-		for st.at(i).is("SESSION") || st.at(i).is("GLOBAL") || st.at(i).is("LOCAL") {
-			global = st.at(i).is("GLOBAL")
-			i++
-		}
-		name := st.at(i)
-		eq := i + 1
-		if !st.at(eq).is("=") && !st.at(eq).is(":=") || name.kind == num || name.kind == str {
-			return syntaxError(st.rest(min(eq, len(st.tokens)-1)))
-		}
-		v, kind, next, err := value(nil), exprKind{}, eq+2, error(nil)
-		if t := st.at(eq + 1); name.kind != usrVar && t.kind == word && (next == len(st.tokens) || st.at(next).is(",")) {
-			v = t.text // ON, DEFAULT, utf8
-		} else if v, kind, next, err = s.evaluate(ctx, st, eq+1); err != nil {
-			return err
-		}
-		if name.kind == usrVar {
-			if err := s.assignUser(strings.ToLower(name.text), v, kind); err != nil {
+	list, err := st.Settings(i)
+	if err != nil {
+		return err
+	}
+	for _, set := range list {
+		v, kind := value(set.Word), exprKind{}
+		if set.Value != nil {
+			if v, kind, err = s.evaluate(ctx, set.Value); err != nil {
 				return err
 			}
-		} else if err := s.setVariable(plainVariable(name.text), v, global || name.kind == sysVar && isGlobal(name.text)); err != nil {
-			return err
 		}
-		if i = next; i < len(st.tokens) {
-			if !st.at(i).is(",") {
-				return syntaxError(st.rest(i))
-			}
-			i++
+		if set.User {
+			err = s.assignUser(strings.ToLower(set.Name), v, kind)
+		} else {
+			err = s.setVariable(plainVariable(set.Name), v, set.Global || isGlobal(set.Name))
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// evaluate returns the value of the expression at a token, and the token after it. Of several with
-// commas between them it is the value of the first.
-func (s *Session) evaluate(ctx context.Context, st *stmt, i int) (v value, kind exprKind, next int, err error) {
-	do := st.at(0).is("DO")
-	var list []*expr
-	next, err = st.parse(i, func(p *parser) {
-		if list = append(list, p.expr()); do && p.accept(",") {
-			list = append(list, p.exprs()...)
-		}
-	})
+// evaluate returns the first value of a query, and what it is.
+func (s *Session) evaluate(ctx context.Context, q *Query) (v value, kind exprKind, err error) {
+	p, err := q.Plan(names{s})
 	if err != nil {
-		return nil, kind, 0, err
+		return nil, kind, err
 	}
-	q, err := s.restore(st, func(r *restorer) {
-		r.write("SELECT ")
-		r.list(list)
-		kind = r.kind(list[0])
-	})
+	r, err := s.answer(ctx, p)
 	if err != nil {
-		return nil, kind, 0, err
-	}
-	r, err := s.read(ctx, q, st.args, nil)
-	if err != nil {
-		return nil, kind, 0, err
+		return nil, kind, err
 	}
 	defer r.Close()
 	row, err := r.Next()
 	if err != nil || row == nil {
-		return nil, kind, next, err
+		return nil, kind, err
 	}
-	return row[0], kind, next, nil
+	return row[0], p.Columns[0].Kind, nil
 }
 
 func (s *Session) setVariable(name string, v value, global bool) error {

@@ -48,9 +48,8 @@ func (s *Session) Warnings() int { return s.warned.count }
 
 // warnings is SHOW WARNINGS and SHOW ERRORS: of the statement before.
 func (s *Session) warnings(ctx context.Context, st *stmt, i int, errors bool) (*Result, error) {
-	q := &query{terms: []term{{only: &selection{}}}}
-	if _, err := st.parse(i, func(p *parser) { p.limit(q); p.end() }); err != nil {
-		return nil, err
+	if i < st.Len() && !st.Is(i, "LIMIT") {
+		return nil, st.Near(i)
 	}
 	s.warned.asked = true
 	text := "SELECT NULL AS `Level`, NULL AS `Code`, NULL AS `Message` WHERE FALSE"
@@ -59,10 +58,10 @@ func (s *Session) warnings(ctx context.Context, st *stmt, i int, errors bool) (*
 			text += " UNION ALL SELECT " + literal(w.level) + ", " + literal(int64(w.number)) + ", " + literal(w.message)
 		}
 	}
-	limit, err := s.restore(st, func(r *restorer) { r.limit(q) })
+	limit, err := st.Filter(names{s}, i, "")
 	if err != nil {
 		return nil, err
 	}
-	kinds := []typedColumn{{kind: exprKind{class: textClass}}, {kind: exprKind{class: integerClass}}, {kind: exprKind{class: textClass}}}
-	return s.read(ctx, "SELECT * FROM ("+text+")"+limit, st.args, kinds)
+	kinds := []typedColumn{{Kind: String.Kind(0)}, {Kind: Integer.Kind(0)}, {Kind: String.Kind(0)}}
+	return s.read(ctx, "SELECT * FROM ("+text+")"+limit.Text, limit.Args, kinds)
 }

@@ -1,0 +1,272 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+)
+
+// A Definition is CREATE, DROP, ALTER or RENAME of a table or an index, or how such a statement
+// begins for something else.
+type Definition struct {
+	Command string
+	What    string // TABLE, INDEX, DATABASE
+	Lenient bool   // IF EXISTS or IF NOT EXISTS
+	Table   Table  // what is defined, or has the index; of something else only the name
+	Like    *Table // CREATE TABLE ... LIKE it; nil: it is not that
+
+	st          *stmt
+	unique      bool
+	index       string // the name of an index
+	named, next int    // the tokens of the table's name, and after it
+}
+
+// Definition reads the statement.
+func (st *stmt) Definition() (*Definition, error) {
+	d := &Definition{st: st}
+	_, err := st.parse(0, func(p *parser) {
+		d.Command = p.taken()
+		for more := true; more; {
+			unique := p.accept("UNIQUE")
+			d.unique = d.unique || unique
+			more = unique || p.accept("OR", "REPLACE") || p.accept("TEMPORARY")
+		}
+		d.What = p.taken()
+		d.Lenient = p.accept("IF", "NOT", "EXISTS") || p.accept("IF", "EXISTS")
+		if d.What == "INDEX" {
+			d.index = p.name(false)
+			p.expect("ON")
+		}
+		if d.named = p.i; d.What != "TABLE" && d.What != "INDEX" {
+			d.Table.Name = p.next().text
+			return
+		}
+		d.Table = p.tableNamed()
+		d.next = p.i
+		if enclosed := p.is("(", "LIKE"); d.Command == "CREATE" && (enclosed || p.is("LIKE")) {
+			if enclosed {
+				p.expect("(")
+			}
+			p.expect("LIKE")
+			of := p.tableNamed()
+			if d.Like = &of; enclosed {
+				p.expect(")")
+			}
+			p.end()
+		}
+	})
+	return d, err
+}
+
+// Plan returns what SQLite is to run for the statement, and what then fills the table, if that takes
+// two. The table is t, and it may be there.
+func (d *Definition) Plan(n Names, t Table, there bool) (define, fill *Plan, err error) {
+	if d.What == "INDEX" {
+		define, err = d.st.plan(n, func(r *restorer, _ *Plan) { d.writeIndex(r, t) })
+		return define, nil, err
+	}
+	q, end, err := d.query()
+	if err != nil {
+		return nil, nil, err
+	}
+	columns := ""
+	define, err = d.st.plan(n, func(r *restorer, _ *Plan) {
+		r.plain(0, d.named)
+		r.write(" ", t.String(), " ")
+		r.plain(d.next, end)
+		if q != nil && end == d.next && !there {
+			columns = definitions(r.columnsOf(q))
+		}
+		if r.write(columns); q != nil && columns == "" {
+			r.write(" AS ")
+			r.query(q)
+		}
+	})
+	if err == nil && columns != "" {
+		fill, err = d.st.plan(n, func(r *restorer, _ *Plan) {
+			r.write("INSERT INTO ", t.String(), " ")
+			r.query(q)
+		})
+	}
+	return define, fill, err
+}
+
+// query returns the query with whose rows a table is made, nil if there is none, and the token at
+// which the table's definition ends.
+func (d *Definition) query() (q *query, end int, err error) {
+	st, next := d.st, d.next
+	_, err = st.parse(next, func(p *parser) {
+		if end = len(st.tokens); d.Command == "CREATE" {
+			if p.is("(") && !p.beginsQuery(next) { // columns
+				if next = p.closing(next); next < 0 {
+					fail(syntaxError(""))
+				}
+				next++
+			}
+			for end = next; end < len(st.tokens) && !st.at(end).is("AS") && !st.at(end).is("SELECT") && !st.at(end).is("WITH") && !p.beginsQuery(end); end++ {
+			}
+			if p.i = end; end < len(st.tokens) {
+				p.accept("AS")
+				q = p.query()
+				p.end()
+			}
+			end = next // without the options of the table, such as its ENGINE
+		}
+		if last := st.at(next); d.Command == "DROP" && end == next+1 && (last.is("RESTRICT") || last.is("CASCADE")) {
+			end = next
+		}
+	})
+	return q, end, err
+}
+
+// writeIndex writes CREATE and DROP INDEX.
+func (d *Definition) writeIndex(r *restorer, t Table) {
+	if d.Command != "CREATE" {
+		r.write("DROP INDEX ", map[bool]string{true: "IF EXISTS "}[d.Lenient], "test.", quoteName(d.index))
+		return
+	}
+	r.write("CREATE ", map[bool]string{true: "UNIQUE "}[d.unique], "INDEX ", map[bool]string{true: "IF NOT EXISTS "}[d.Lenient], "test.", quoteName(d.index), " ON ", quoteName(t.Name), " ")
+	r.plain(d.next, len(d.st.tokens))
+}
+
+// definitions returns the definitions of columns for a table with the rows of a query. It is "" if
+// the types are not all known. The engine would have made columns of text that are compared with
+// regard to case.
+func definitions(columns []typedColumn) string {
+	var list []string
+	for i, c := range columns {
+		kind := c.Kind.Name()
+		if kind == "" || slices.ContainsFunc(columns[:i], func(other typedColumn) bool { return strings.EqualFold(other.Name, c.Name) }) {
+			return ""
+		}
+		if c.Kind.text() {
+			kind += " COLLATE NOCASE"
+		}
+		list = append(list, quoteName(c.Name)+" "+kind)
+	}
+	if list == nil {
+		return ""
+	}
+	return "(" + strings.Join(list, ", ") + ")"
+}
+
+// closing returns the parenthesis that closes the one at a token; -1: there is none.
+func (p *parser) closing(i int) int {
+	depth := 0
+	for ; i < len(p.tokens); i++ {
+		switch t := p.at(i); {
+		case t.is("("):
+			if depth++; depth > engine.MaxDepth {
+				fail(tooDeep())
+			}
+		case t.is(")"):
+			if depth--; depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// texts are the types of text.
+var texts = words("CHAR VARCHAR TEXT TINYTEXT MEDIUMTEXT LONGTEXT NCHAR NVARCHAR")
+
+// plain writes tokens that mean the same to SQLite: the definitions of columns. Text gets MySQL's
+// collation.
+func (r *restorer) plain(from, to int) {
+	st, text := r.stmt, -1 // the last token of the type of a column that is text
+	for i := from; i < to; i++ {
+		t := st.at(i)
+		switch {
+		case t.identifier() && ownName(t.text):
+			fail(enginesName(t.text))
+		case t.is("CHARACTER") && st.at(i+1).is("SET"):
+			i += 2
+			continue
+		case t.is("CHARSET"):
+			i++
+			continue
+		case t.is("COLLATE") && (st.at(i+1).identifier() || st.at(i+1).kind == str):
+			i++
+			r.write("COLLATE ", collation(st.at(i).text))
+		case t.is("AUTO_INCREMENT"):
+			fail(unsupported("AUTO_INCREMENT"))
+		case t.kind == name, t.kind == word && (t.text[0] == '$' || t.text[0] <= '9'): // SQLite would not take it for a name
+			r.write(quoteName(t.text))
+		case t.kind == str:
+			r.write(quoteString(t.text))
+		case t.kind == sysVar, t.kind == usrVar:
+			fail(syntaxError(st.rest(i)))
+		default:
+			r.write(t.text)
+		}
+		r.write(" ")
+		if t.kind == word && texts[strings.ToUpper(t.text)] && st.at(i-1).identifier() && (st.at(i-2).is(",") || st.at(i-2).is("(") || st.at(i-2).is("ADD") || st.at(i-2).is("COLUMN")) {
+			if text = i; st.at(i + 1).is("(") {
+				text = i + 3
+			}
+		}
+		if next := st.at(i + 1); i == text && !next.is("CHARACTER") && !next.is("CHARSET") && !next.is("COLLATE") {
+			r.write("COLLATE NOCASE ")
+		}
+	}
+}
+
+// A ViewDefinition is CREATE, ALTER or DROP VIEW.
+type ViewDefinition struct {
+	Command string
+	Replace bool // CREATE OR REPLACE
+	Lenient bool // IF EXISTS or IF NOT EXISTS
+	Names   []Table
+	Columns []string // nil: they are not named
+	Text    string   // the query
+}
+
+// ViewDefinition reads the statement.
+func (st *stmt) ViewDefinition() (d *ViewDefinition, err error) {
+	_, err = st.parse(0, func(p *parser) { d = p.viewDefinition() })
+	return d, err
+}
+
+// viewDefinition reads one.
+func (p *parser) viewDefinition() *ViewDefinition {
+	d := &ViewDefinition{Command: p.taken()}
+	d.Replace = d.Command == "CREATE" && p.accept("OR", "REPLACE")
+	p.expect("VIEW")
+	switch d.Command {
+	case "CREATE":
+		d.Lenient = p.accept("IF", "NOT", "EXISTS")
+	case "DROP":
+		d.Lenient = p.accept("IF", "EXISTS")
+	case "ALTER":
+	default:
+		fail(unsupported(d.Command + " VIEW"))
+	}
+	for ok := true; ok; ok = d.Command == "DROP" && p.accept(",") {
+		d.Names = append(d.Names, p.tableNamed())
+	}
+	if d.Command == "DROP" {
+		_ = p.accept("RESTRICT") || p.accept("CASCADE")
+		p.end()
+		return d
+	}
+	if p.is("(") {
+		d.Columns = p.columns()
+	}
+	p.expect("AS")
+	first := p.i
+	q := p.query()
+	d.Text = p.Text[p.at(first).start:p.at(p.i-1).end]
+	if p.is("WITH") {
+		fail(unsupported("WITH CHECK OPTION"))
+	}
+	p.end()
+	q.deeply(func(e *expr) {
+		if e.form == userForm || e.form == assignForm || e.form == paramForm || e.form == sysForm {
+			fail(mysqlerr.New(1351, "View's SELECT contains a variable or parameter"))
+		}
+	})
+	return d
+}

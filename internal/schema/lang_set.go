@@ -1,0 +1,70 @@
+package schema
+
+// A Setting is what SET does to one variable.
+type Setting struct {
+	Name   string // with its scope, if it is written with one
+	User   bool   // it is @Name
+	Global bool   // of SET GLOBAL
+	Word   string // the value, if it is a word, such as ON
+	Value  *Query // the value, if Word is ""
+}
+
+// Settings reads what SET has from a token on.
+func (st *stmt) Settings(i int) (list []Setting, err error) {
+	global := false
+	_, err = st.parse(i, func(p *parser) {
+		for more := p.i < len(p.tokens); more; more = p.accept(",") {
+			for p.among("SESSION", "GLOBAL", "LOCAL") {
+				global = p.taken() == "GLOBAL"
+			}
+			t := p.next()
+			v := Setting{Name: t.text, User: t.kind == usrVar, Global: global}
+			if p.i++; !p.among("=", ":=") || t.kind == num || t.kind == str {
+				p.i = min(p.i, len(p.tokens)-1)
+				p.syntax()
+			}
+			p.i++
+			if t, after := p.next(), p.at(p.i+1); !v.User && t.kind == word && (p.i+1 == len(p.tokens) || after.is(",")) {
+				v.Word = t.text
+				p.i++
+			} else {
+				v.Value = p.valueOf([]*expr{p.expr()})
+			}
+			list = append(list, v)
+		}
+		p.end()
+	})
+	return list, err
+}
+
+// Values reads the expressions from a token on, as a query of them.
+func (st *stmt) Values(i int) (q *Query, err error) {
+	_, err = st.parse(i, func(p *parser) {
+		q = p.valueOf(p.exprs())
+		p.end()
+	})
+	return q, err
+}
+
+// valueOf returns the query of expressions.
+func (p *parser) valueOf(list []*expr) *Query {
+	s := &selection{}
+	for _, e := range list {
+		s.items = append(s.items, item{of: e})
+	}
+	return &Query{p.stmt, &query{terms: []term{{only: s}}}}
+}
+
+// Temporary splits SET STATEMENT a = 1 FOR statement into its settings, which begin at token 2, and
+// the statement.
+func (st *stmt) Temporary() (settings, then *stmt, err error) {
+	for i, t := range st.outer(2) {
+		switch {
+		case t.is("FOR") && i+1 < len(st.tokens):
+			return &stmt{st.Text, nil, st.tokens[:i]}, &stmt{st.Text, st.Args, st.tokens[i+1:]}, nil
+		case t.kind == param:
+			return nil, nil, unsupported("? in SET STATEMENT")
+		}
+	}
+	return nil, nil, st.Near(len(st.tokens) - 1)
+}

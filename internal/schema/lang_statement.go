@@ -1,0 +1,213 @@
+package schema
+
+import (
+	"iter"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Statement is one in MySQL's spelling, split into tokens. Errors of its methods are MySQL's
+// errors, of syntax or of what is not understood.
+type stmt struct {
+	Text   string
+	Args   []any // for its ?s
+	tokens []token
+}
+
+// newStmt splits a statement. It leaves out what ends it.
+func newStmt(text string, args []any) (*stmt, error) {
+	list, err := tokens(text)
+	for len(list) > 0 && list[len(list)-1].is(";") {
+		list = list[:len(list)-1]
+	}
+	st := &stmt{text, args, list}
+	if i := slices.IndexFunc(list, func(t token) bool { return t.is(";") }); err == nil && i >= 0 {
+		err = st.Near(i)
+	}
+	return st, err
+}
+
+// Split splits text into statements at semicolons. If no semicolon ends the last one it is rest: a
+// shell reads on then.
+func Split(text string) (statements []string, rest string) {
+	list, err := tokens(text)
+	if err != nil {
+		return nil, text // an open quote or comment
+	}
+	from, any := 0, false
+	for _, t := range list {
+		if t.is(";") {
+			if any {
+				statements = append(statements, strings.TrimSpace(text[from:t.start]))
+			}
+			from, any = t.end, false
+			continue
+		}
+		any = true
+	}
+	if !any {
+		return statements, ""
+	}
+	return statements, strings.TrimSpace(text[from:])
+}
+
+func (st *stmt) at(i int) *token {
+	if i < 0 || i >= len(st.tokens) {
+		return &token{kind: op}
+	}
+	return &st.tokens[i]
+}
+
+// Len returns the number of tokens. What is at other places than theirs is a token that is nothing.
+func (st *stmt) Len() int { return len(st.tokens) }
+
+// Is reports whether the tokens at a place are these words or marks.
+func (st *stmt) Is(i int, words ...string) bool {
+	for n, w := range words {
+		if !st.at(i + n).is(w) {
+			return false
+		}
+	}
+	return true
+}
+
+// Verb returns the word or mark at a place in capitals; "": there is another token.
+func (st *stmt) Verb(i int) string {
+	if t := st.at(i); t.kind == word || t.kind == op {
+		return strings.ToUpper(t.text)
+	}
+	return ""
+}
+
+// Word returns what the token at a place means: the text of a string, the name in backquotes.
+func (st *stmt) Word(i int) string { return st.at(i).text }
+
+// Named reports whether the token at a place may be a name.
+func (st *stmt) Named(i int) bool { return st.at(i).identifier() }
+
+// Near returns the error of a statement that is wrong at a place.
+func (st *stmt) Near(i int) error { return syntaxError(st.rest(i)) }
+
+// rest returns the text from a token on.
+func (st *stmt) rest(i int) string {
+	if i >= len(st.tokens) {
+		return ""
+	}
+	return st.Text[st.tokens[i].start:]
+}
+
+// outer yields the tokens from one on, except parentheses and what is in them.
+func (st *stmt) outer(from int) iter.Seq2[int, *token] {
+	return func(yield func(int, *token) bool) {
+		depth := 0
+		for i := from; i < len(st.tokens); i++ {
+			switch t := st.at(i); {
+			case t.is("("):
+				depth++
+			case t.is(")"):
+				depth--
+			case depth == 0 && !yield(i, t):
+				return
+			}
+		}
+	}
+}
+
+// Params returns the number of ?s.
+func (st *stmt) Params() (n int) {
+	for i := range st.tokens {
+		if st.tokens[i].kind == param {
+			n++
+		}
+	}
+	return n
+}
+
+// timeHint matches the hint of a SELECT that limits its time.
+var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
+
+// TimeHint returns how long the hint of a SELECT lets it run; below 0: it has no such hint.
+func (st *stmt) TimeHint() time.Duration {
+	first := 0
+	for st.at(first).is("(") {
+		first++
+	}
+	for i, t := range st.outer(first) {
+		if t.is("SELECT") && i+1 < len(st.tokens) {
+			if m := timeHint.FindStringSubmatch(st.Text[t.end:st.at(i+1).start]); m != nil {
+				ms, _ := strconv.ParseInt(m[1], 10, 64)
+				return time.Duration(min(ms, int64(MaxTime/time.Millisecond))) * time.Millisecond
+			}
+			break
+		}
+	}
+	return -1
+}
+
+// MaxTime is the longest time limit of a statement: a year.
+const MaxTime = 365 * 24 * time.Hour
+
+// A Table is a table's name, with its schema; "": it is in the default one.
+type Table struct{ Schema, Name string }
+
+// String returns the name as SQL.
+func (t Table) String() string { return quoteName(t.Schema) + "." + quoteName(t.Name) }
+
+// Table reads the name of a table at a token, and returns the token after it.
+func (st *stmt) Table(i int) (t Table, next int, err error) {
+	next, err = st.parse(i, func(p *parser) { t = p.tableNamed() })
+	return t, next, err
+}
+
+func (p *parser) tableNamed() Table {
+	t := &tableRef{}
+	p.tableName(t)
+	return Table{t.schema, t.name}
+}
+
+// Rename has the statement's strings that are old be now, if it names a table.
+func (st *stmt) Rename(table, old, now string) {
+	if !slices.ContainsFunc(st.tokens, func(t token) bool { return t.identifier() && strings.EqualFold(t.text, table) }) {
+		return
+	}
+	st.tokens = slices.Clone(st.tokens)
+	for i := range st.tokens {
+		if t := &st.tokens[i]; t.kind == str && strings.EqualFold(t.text, old) {
+			t.text = now
+		}
+	}
+}
+
+// query reads the query that a statement is from a token on.
+func (st *stmt) query(i int) (q *query, err error) {
+	_, err = st.parse(i, func(p *parser) { q = p.query(); p.end() })
+	return q, err
+}
+
+// Filter returns what SQLite is to have after a query that SHOW stands for: the WHERE, LIKE or LIMIT
+// that begins at a token. LIKE is of a column.
+func (st *stmt) Filter(n Names, i int, column string) (*Plan, error) {
+	which := &query{}
+	var where *expr
+	if _, err := st.parse(i, func(p *parser) {
+		if p.accept("WHERE") {
+			where = p.expr()
+		} else if p.accept("LIKE") {
+			where = &expr{form: likeForm, args: []*expr{{form: columnForm, path: []string{column}}, p.bits(0)}}
+		}
+		p.ends(which)
+		p.end()
+	}); err != nil {
+		return nil, err
+	}
+	return st.plan(n, func(r *restorer, _ *Plan) {
+		if where != nil {
+			r.write(" WHERE ")
+			r.expr(where)
+		}
+		r.limit(which)
+	})
+}
