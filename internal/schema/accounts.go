@@ -1,10 +1,10 @@
 package schema
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -34,7 +34,7 @@ func (s *Session) mayUse(p accounts.Privileges, schema, table string) error {
 }
 
 // maySetColumn checks that an UPDATE may set a column.
-func (s *Session) maySetColumn(t Table, column string) error {
+func (s *Session) maySetColumn(t language.Table, column string) error {
 	switch a := s.account(); {
 	case a.MaySet(t.Schema, t.Name, column):
 		return nil
@@ -45,7 +45,7 @@ func (s *Session) maySetColumn(t Table, column string) error {
 }
 
 // mayReadIn checks that what a change of a table reads of it may be read.
-func (s *Session) mayReadIn(c *Change, t Table) error {
+func (s *Session) mayReadIn(c *language.Change, t language.Table) error {
 	if s.account().May(accounts.Select, t.Schema, t.Name) {
 		return nil
 	}
@@ -82,9 +82,4 @@ func (s *Session) MayKill(other *Session) error {
 func (s *Session) schemaDenied(name string) *mysqlerr.Error {
 	who := s.who.Load()
 	return mysqlerr.New(mysqlerr.DBDenied, "Access denied for user '%s'@'%s' to database '%s'", who.user, who.host, name)
-}
-
-// containsFold reports whether a name is in a list, without regard to case.
-func containsFold(list []string, name string) bool {
-	return slices.ContainsFunc(list, func(other string) bool { return strings.EqualFold(other, name) })
 }

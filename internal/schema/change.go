@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
 // write is UPDATE, INSERT, REPLACE and DELETE.
-func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) write(ctx context.Context, st *language.Statement) (*Result, error) {
 	c, err := st.Change(0)
 	if err != nil {
 		return nil, err
@@ -30,7 +31,7 @@ func (s *Session) write(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // changing returns what SQLite is to run for a change of one table, if the user may make it.
-func (s *Session) changing(c *Change) (*Plan, error) {
+func (s *Session) changing(c *language.Change) (*language.Plan, error) {
 	name, err := c.Table()
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func (s *Session) mayUpdate(t *target, name string) error {
 }
 
 // updateJoined is UPDATE of joined tables.
-func (s *Session) updateJoined(ctx context.Context, c *Change, changed []Joined) (*Result, error) {
+func (s *Session) updateJoined(ctx context.Context, c *language.Change, changed []language.Joined) (*Result, error) {
 	var all []target
 	for _, j := range changed {
 		t, err := s.targetOf(j.Table)

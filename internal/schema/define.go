@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // define is CREATE, DROP, ALTER and RENAME, for tables, indexes and views in test.
-func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) define(ctx context.Context, st *language.Statement) (*Result, error) {
 	if st.Is(1, "USER") {
 		return s.users(st, st.Verb(0))
 	}
@@ -30,7 +31,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 		return s.defineView(ctx, st)
 	case "TABLE", "INDEX":
 	default:
-		return nil, unsupported(d.Command + " " + d.What)
+		return nil, mysqlerr.NotYet(d.Command + " " + d.What)
 	}
 	t, err := s.targetOf(d.Table)
 	if err != nil {
@@ -82,7 +83,7 @@ func (s *Session) define(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // createLike is CREATE TABLE t LIKE other: the same columns, and no rows.
-func (s *Session) createLike(ctx context.Context, d *Definition, t target) (*Result, error) {
+func (s *Session) createLike(ctx context.Context, d *language.Definition, t target) (*Result, error) {
 	of, err := s.targetOf(*d.Like)
 	if err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func (s *Session) createLike(ctx context.Context, d *Definition, t target) (*Res
 	}
 	var columns []string
 	for _, c := range s.columnsOfTarget(of) {
-		text := quoteName(c.Name) + " "
+		text := language.QuoteName(c.Name) + " "
 		switch {
 		case numeric(c.Kind):
 			text += c.Kind
@@ -144,6 +145,6 @@ func (s *Session) index(ctx context.Context, table string) {
 			continue
 		}
 		// Names are compared without regard to case.
-		s.conn.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS test."+quoteName("by_"+column+"_of_"+table)+" ON "+quoteName(table)+" ("+column+" COLLATE NOCASE)")
+		s.conn.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS test."+language.QuoteName("by_"+column+"_of_"+table)+" ON "+language.QuoteName(table)+" ("+column+" COLLATE NOCASE)")
 	}
 }

@@ -13,13 +13,10 @@
 // event tables, which can only be read and truncated. Each statement sees one snapshot of each
 // source, taken when it first needs it. A statement goes this way:
 //
-//	token.go               the statement is split into tokens
 //	statement.go           its first word chooses what handles it; some are not allowed
 //	show.go                SHOW and DESCRIBE become queries
-//	parse.go, tree.go      a tree is made of it
-//	restore.go             the tree is written in SQLite's spelling
-//	types.go, compare.go,  by what each expression is
-//	functions_kinds.go
+//	package language       it becomes one of SQLite's,
+//	names.go               by what its names mean to the session
 //	package engine         SQLite runs it, and calls
 //	package functions      MySQL's functions
 //	vtab.go                SQLite asks for rows of

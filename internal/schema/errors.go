@@ -9,17 +9,10 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
-
-// syntaxNear is what comes before the place of a syntax error.
-const syntaxNear = "You have an error in your SQL syntax; check the manual for the right syntax to use near "
-
-// tooDeep returns the error of a statement that is nested too deep.
-func tooDeep() *mysqlerr.Error {
-	return mysqlerr.New(mysqlerr.TooDeep, "Thread stack overrun: a statement can have %d nested parentheses or operators", engine.MaxDepth)
-}
 
 // sourceError returns the error for a process that fails, or can't be read.
 func sourceError(process source.Source, err error) *mysqlerr.Error {
@@ -45,9 +38,9 @@ type mapped struct {
 // which all parts, with * between them, are in its text. In messages {text} is that text, {last}
 // its last word, {name} the name in it, {table} that with its schema, {column} without.
 var engineErrors = []mapped{
-	{"incomplete input", mysqlerr.Syntax, syntaxNear + "''"},             // MySQL reports it near the statement's end
-	{"missing argument with index", mysqlerr.Syntax, syntaxNear + "'?'"}, // nothing was prepared
-	{"missing named argument", mysqlerr.Syntax, syntaxNear + "'?'"},
+	{"incomplete input", mysqlerr.Syntax, mysqlerr.SyntaxNear + "''"},             // MySQL reports it near the statement's end
+	{"missing argument with index", mysqlerr.Syntax, mysqlerr.SyntaxNear + "'?'"}, // nothing was prepared
+	{"missing named argument", mysqlerr.Syntax, mysqlerr.SyntaxNear + "'?'"},
 	{"unrecognized token", mysqlerr.Syntax, "You have an error in your SQL syntax; {text}"},
 	{"no such table", mysqlerr.NoSuchTable, "Table '{table}' doesn't exist"},
 	{"no such column", mysqlerr.UnknownColumn, "Unknown column '{name}' in 'field list'"},
@@ -66,9 +59,9 @@ var engineErrors = []mapped{
 	{"database or disk is full", mysqlerr.TableFull, "The table is full: the schema test, the temporary files of all sessions ({spill} MB) or the disk has no room for more"},
 	{"database is locked", mysqlerr.Lock, "Lock wait timeout exceeded; try restarting transaction"},
 	{"database table is locked", mysqlerr.Lock, "Lock wait timeout exceeded; try restarting transaction"},
-	{"Expression tree is too large", mysqlerr.TooDeep, tooDeep().Message},
-	{"parser stack overflow", mysqlerr.TooDeep, tooDeep().Message},
-	{"too many terms in compound", mysqlerr.TooDeep, tooDeep().Message},
+	{"Expression tree is too large", mysqlerr.TooDeep, language.TooDeep().Message},
+	{"parser stack overflow", mysqlerr.TooDeep, language.TooDeep().Message},
+	{"too many terms in compound", mysqlerr.TooDeep, language.TooDeep().Message},
 	{"NOT NULL constraint failed", mysqlerr.Null, "Column '{column}' cannot be null"},
 	{"UNIQUE constraint failed", 1062, "Duplicate entry for key '{name}'"},
 	{"tables in a join", 1116, "Too many tables; {text}"},
@@ -95,7 +88,7 @@ func (s *Session) asError(err error) *mysqlerr.Error {
 		return mysqlerr.New(uint16(number), "%s", m[2])
 	}
 	if m := nearError.FindStringSubmatch(text); m != nil {
-		return mysqlerr.New(mysqlerr.Syntax, syntaxNear+"'%s'", m[1])
+		return mysqlerr.New(mysqlerr.Syntax, mysqlerr.SyntaxNear+"'%s'", m[1])
 	}
 	if m := engineError.FindStringSubmatch(text); m != nil {
 		text = m[1]

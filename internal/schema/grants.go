@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -20,9 +21,9 @@ func (s *Session) accounts(command string) (*accounts.Accounts, error) {
 }
 
 // users is CREATE USER, ALTER USER and DROP USER.
-func (s *Session) users(st *stmt, command string) (*Result, error) {
+func (s *Session) users(st *language.Statement, command string) (*Result, error) {
 	if command == "RENAME" {
-		return nil, unsupported("RENAME USER")
+		return nil, mysqlerr.NotYet("RENAME USER")
 	}
 	all, err := s.accounts(command + " USER")
 	if err != nil {
@@ -33,7 +34,7 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := command == "ALTER" && !slices.ContainsFunc(list, func(u User) bool { return u.Name != self })
+	own := command == "ALTER" && !slices.ContainsFunc(list, func(u language.User) bool { return u.Name != self })
 	if !own { // its own password everyone may change
 		if err := s.needs(accounts.CreateUser); err != nil {
 			return nil, err
@@ -72,7 +73,7 @@ func (s *Session) users(st *stmt, command string) (*Result, error) {
 }
 
 // check returns what is wrong with privileges for a scope.
-func (s *Session) check(ctx context.Context, g *Granting) error {
+func (s *Session) check(ctx context.Context, g *language.Granting) error {
 	global := g.Schema == ""
 	switch {
 	case g.All && global:
@@ -88,7 +89,7 @@ func (s *Session) check(ctx context.Context, g *Granting) error {
 	if g.Table == "" {
 		return nil
 	}
-	t, err := s.targetOf(Table{g.Schema, g.Table})
+	t, err := s.targetOf(language.Table{Schema: g.Schema, Name: g.Table})
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (s *Session) check(ctx context.Context, g *Granting) error {
 }
 
 // grantOrRevoke is GRANT and REVOKE.
-func (s *Session) grantOrRevoke(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) grantOrRevoke(ctx context.Context, st *language.Statement) (*Result, error) {
 	command := st.Verb(0)
 	all, err := s.accounts(command)
 	if err != nil {
@@ -163,7 +164,7 @@ func (s *Session) Grant(ctx context.Context, what, account string) error {
 }
 
 // mayNotGrant is the error of who has not GRANT OPTION, or not what is granted.
-func (s *Session) mayNotGrant(g *Granting) error {
+func (s *Session) mayNotGrant(g *language.Granting) error {
 	who := s.who.Load()
 	switch {
 	case g.Schema == "":
@@ -175,7 +176,7 @@ func (s *Session) mayNotGrant(g *Granting) error {
 }
 
 // showGrants is SHOW GRANTS [FOR user].
-func (s *Session) showGrants(st *stmt, i int) (*Result, error) {
+func (s *Session) showGrants(st *language.Statement, i int) (*Result, error) {
 	self := s.who.Load()
 	name := self.user
 	if i < st.Len() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
@@ -61,8 +62,8 @@ var informationTables = tables.ByName([]*tables.Table{
 		tables.Unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
 		tables.Unsigned("NUMERIC_PRECISION", (*columnInfo).precision),
 		tables.Optional("NUMERIC_SCALE", "bigint unsigned", func(_ *tables.View, c *columnInfo) (string, bool) {
-			t, places, _ := KindOf(c.Kind).Type()
-			return strconv.Itoa(places), t == Integer || t == Decimal
+			t, places, _ := language.KindOf(c.Kind).Type()
+			return strconv.Itoa(places), t == language.Integer || t == language.Decimal
 		}),
 		tables.Null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
 		tables.Optional("CHARACTER_SET_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) (string, bool) { return "utf8mb4", c.length() > 0 }),
@@ -176,8 +177,8 @@ type columnInfo struct {
 func (c *columnInfo) length() uint64 {
 	kind, size, _ := strings.Cut(c.Kind, "(")
 	size = strings.TrimSuffix(size, ")")
-	switch t, _, _ := KindOf(c.Kind).Type(); {
-	case t != String || strings.EqualFold(kind, "time"):
+	switch t, _, _ := language.KindOf(c.Kind).Type(); {
+	case t != language.String || strings.EqualFold(kind, "time"):
 		return 0
 	case strings.EqualFold(kind, "enum"):
 		longest := 0
@@ -195,16 +196,16 @@ func (c *columnInfo) length() uint64 {
 // precision returns how many digits a column of numbers can have, 0 for other columns.
 func (c *columnInfo) precision() uint64 {
 	kind, size, _ := strings.Cut(strings.ToLower(c.Kind), "(")
-	switch t, _, _ := KindOf(c.Kind).Type(); {
-	case t == Decimal:
+	switch t, _, _ := language.KindOf(c.Kind).Type(); {
+	case t == language.Decimal:
 		whole, _, _ := strings.Cut(strings.TrimRight(size, ") "), ",")
 		n, _ := strconv.ParseUint(strings.TrimSpace(whole), 10, 32)
 		return cmp.Or(n, 10)
 	case strings.HasPrefix(kind, "float"):
 		return 12
-	case t == Float:
+	case t == language.Float:
 		return 22
-	case t != Integer:
+	case t != language.Integer:
 		return 0
 	case strings.Contains(c.Kind, "unsigned") && strings.HasPrefix(kind, "bigint"):
 		return 20
@@ -331,7 +332,7 @@ type testTable struct {
 // readTest reads which tables there are in test, for a statement that queries information_schema.
 func (s *Session) readTest(ctx context.Context) error {
 	rows, err := s.conn.QueryContext(ctx, `SELECT m.name, m.type, m.sql, c.name, c.type, c."notnull", c.cid FROM test.sqlite_master m, pragma_table_info(m.name, 'test') c
-		WHERE m.type IN ('table', 'view') AND m.name <> '`+viewsTable+`' ORDER BY m.name, c.cid`)
+		WHERE m.type IN ('table', 'view') AND m.name <> '`+language.ViewsTable+`' ORDER BY m.name, c.cid`)
 	if err != nil {
 		return err
 	}

@@ -1,155 +1,97 @@
 package schema
 
 import (
-	"slices"
+	"context"
+	"strings"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
-// Names says what the names in a statement mean to the session that runs it.
-type Names interface {
-	// Database returns the default schema.
-	Database() string
-	// Columns returns the columns of a table or a view; nil if there is no such table.
-	Columns(schema, table string) []typedColumn
-	// View returns a view; nil if the name is that of a table, or of nothing. It fails if the user
-	// may not read it.
-	View(schema, table string) (*View, error)
-	// Variable returns @@name.
-	Variable(name string) (any, error)
-	// UserVariable returns @name, and what it is.
-	UserVariable(name string) (any, exprKind)
-	// Value returns what a function without arguments returns in the session, such as USER(). It is
-	// not ok if the function is not one of those.
-	Value(function string) (v any, ok bool)
+// names are what names in statements mean to a session.
+type names struct{ s *Session }
+
+func (n names) Database() string { return n.s.database }
+
+func (n names) Variable(name string) (any, error) { return n.s.variable(name) }
+
+func (n names) UserVariable(name string) (any, language.Kind) {
+	v := n.s.user[name]
+	return v.value, v.kind
 }
 
-// A View is a query under a name.
-type View struct {
-	Name       string   // as errors have it
-	Database   string   // the default schema of who made it
-	Definition string   // its query, as it was written
-	Columns    []string // the names of its columns; nil: those of the query
-}
-
-// viewsAtOnce is how many views a statement may be of, those within others included, each time.
-const viewsAtOnce = 1000
-
-// view calls f for the query of a view while names mean what they mean there.
-func (r *restorer) view(v *View, f func(*query)) {
-	if containsFold(r.viewing, v.Name) {
-		fail(mysqlerr.New(1462, "%s contains view recursion", v.Name))
+func (n names) Value(function string) (v any, ok bool) {
+	switch who := n.s.who.Load(); function {
+	case "database":
+		return n.s.database, true
+	case "user":
+		return who.String(), true
+	case "connection_id":
+		return int64(who.id), true
+	case "found_rows":
+		return n.s.last.rowsFound(), true
+	case "row_count":
+		return n.s.last.rowsChanged(), true
+	case "last_insert_id":
+		return int64(0), true // no table numbers its rows
 	}
-	if r.views++; r.views > viewsAtOnce {
-		fail(mysqlerr.New(mysqlerr.TooDeep, "Thread stack overrun: a statement can be of %d views, those within views included", viewsAtOnce))
+	return nil, false
+}
+
+func (n names) View(schema, name string) (*language.View, error) {
+	if err := n.s.mayUse(accounts.Select, schema, name); err != nil {
+		return nil, err
 	}
-	st, err := newStmt(v.Definition, nil)
-	if err != nil {
-		fail(err)
+	if sc := n.s.catalog.schema(schema); sc != nil && sc.name == sysSchema {
+		return sysViews[strings.ToLower(name)].view, nil
 	}
-	q, err := st.query(0)
-	if err != nil {
-		fail(err)
+	v, err := n.s.userView(context.Background(), schema, name)
+	if v == nil {
+		return nil, err
 	}
-	if v.Columns != nil {
-		q = withColumns(v.Columns, q)
+	return v.view(), nil
+}
+
+func (n names) Columns(schema, table string) (columns []language.Column) {
+	for _, c := range n.s.headsOf(schema, table) {
+		columns = append(columns, language.Column{Name: c.Name, Kind: language.KindOf(c.Kind), Hidden: c.Hidden})
 	}
-	within := *r
-	r.stmt, r.with, r.database, r.viewing = st, nil, v.Database, append(slices.Clip(r.viewing), v.Name)
-	f(q)
-	r.stmt, r.with, r.database, r.viewing = within.stmt, within.with, within.database, within.viewing
+	return columns
 }
 
-// Plan returns a query of no rows of a view.
-func (v *View) Plan(n Names) (*Plan, error) {
-	return (&stmt{}).plan(n, func(r *restorer, p *Plan) {
-		r.write("SELECT * FROM ")
-		r.view(v, func(q *query) {
-			r.enclosed(q)
-			p.Columns = r.columnsOf(q)
-		})
-		r.write(" LIMIT 0")
-	})
-}
-
-// A Plan is what SQLite is to run for a statement.
-type Plan struct {
-	Text    string        // in SQLite's spelling
-	Args    []any         // of its ?s
-	Columns []typedColumn // of the answer; nil: they are not known
-	Assigns []Assigned    // columns that are assigned to variables
-	Added   int           // columns at the end that are not the answer's
-	Found   *Plan         // counts the rows that there are without LIMIT; nil: they are not asked for
-}
-
-// plan makes a plan of what f writes.
-func (st *stmt) plan(n Names, f func(*restorer, *Plan)) (p *Plan, err error) {
-	defer caught(&err)
-	p = &Plan{}
-	r := &restorer{names: n, stmt: st}
-	f(r, p)
-	p.Text, p.Args = r.b.String(), st.Args[:min(r.params, len(st.Args))]
-	return p, nil
-}
-
-// A Query is a statement that reads, or a query within another statement.
-type Query struct {
-	st   *stmt
-	tree *query
-}
-
-// Query reads the query that a statement is from a token on.
-func (st *stmt) Query(i int) (*Query, error) {
-	q, err := st.query(i)
-	return &Query{st, q}, err
-}
-
-// OfNoTable reports whether it is one SELECT without FROM.
-func (q *Query) OfNoTable() bool {
-	only := q.tree.plain()
-	return only != nil && only.from == nil
-}
-
-// WithoutRows makes it a query that has no rows, if SQLite has that.
-func (q *Query) WithoutRows() {
-	if last := q.tree.terms[len(q.tree.terms)-1].only; last == nil || last.values == nil { // SQLite has no VALUES with LIMIT
-		q.tree.limit, q.tree.offset = &expr{form: numberForm, text: "0"}, nil
-	}
-}
-
-// Plan returns what SQLite is to run for it.
-func (q *Query) Plan(n Names) (*Plan, error) {
-	assigns, added := q.tree.assigned()
-	p, err := q.st.plan(n, func(r *restorer, p *Plan) {
-		r.query(q.tree)
-		p.Columns, p.Assigns, p.Added = r.columnsOf(q.tree), assigns, added
-	})
-	if first := q.tree.terms[0].only; err == nil && first != nil && first.found && q.tree.limit != nil {
-		all := *q.tree
-		all.limit, all.offset = nil, nil
-		p.Found, err = q.st.plan(n, func(r *restorer, _ *Plan) {
-			r.write("SELECT COUNT(*) FROM ")
-			r.enclosed(&all)
-		})
-	}
-	return p, err
-}
-
-// An Item is one of what SELECT lists: a column, or what a function returns.
-type Item struct{ Name, Column, Function string }
-
-// Items returns what the one SELECT of a query lists, and the table that it is of.
-func (q *Query) Items() (list []Item, table string) {
-	s := q.tree.plain()
-	for _, i := range s.items {
-		item := Item{Name: i.alias}
-		switch i.of.form {
-		case columnForm:
-			item.Column = i.of.path[0]
-		case callForm:
-			item.Function = i.of.text
+// headsOf returns the columns of a table of any schema, nil if there is no such table.
+func (s *Session) headsOf(schema, name string) (heads []tables.Head) {
+	if sc := s.catalog.schema(schema); sc != nil {
+		t := sc.tables[strings.ToLower(name)]
+		if t == nil {
+			return nil
 		}
-		list = append(list, item)
+		if !sc.information && t.Rows != nil {
+			heads = append(heads, tables.Head{Name: processColumn, Kind: tables.WordKind, Hidden: !sc.several})
+		}
+		return append(heads, t.Columns...)
 	}
-	return list, s.from[0].name
+	ctx := context.Background()
+	if v, err := s.userView(ctx, schema, name); err == nil && v != nil {
+		for _, c := range v.columns {
+			heads = append(heads, tables.Head{Name: c.Name, Kind: c.Kind})
+		}
+		return heads
+	}
+	if !strings.EqualFold(schema, "test") {
+		return nil
+	}
+	rows, err := s.conn.QueryContext(ctx, "SELECT name, type FROM pragma_table_info(?, 'test')", name)
+	if err != nil {
+		return nil // the statement itself will say so
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var c tables.Head
+		if rows.Scan(&c.Name, &c.Kind) == nil {
+			heads = append(heads, c)
+		}
+	}
+	return heads
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 	"github.com/go-sql-driver/mysql"
@@ -252,26 +253,26 @@ func (g generator) query() string {
 // the number of an error.
 type answer struct {
 	columns []string
-	types   []Type
+	types   []language.Type
 	rows    [][]string
 	failed  uint16
 }
 
 // typeOfMariaDB returns our type for one of the driver's names. What has only NULLs is text.
-func typeOfMariaDB(name string) Type {
+func typeOfMariaDB(name string) language.Type {
 	switch name = strings.TrimPrefix(name, "UNSIGNED "); {
 	case strings.HasSuffix(name, "INT"):
-		return Integer
+		return language.Integer
 	case name == "DECIMAL":
-		return Decimal
+		return language.Decimal
 	case name == "DOUBLE" || name == "FLOAT":
-		return Float
+		return language.Float
 	case name == "DATE":
-		return Date
+		return language.Date
 	case name == "DATETIME" || name == "TIMESTAMP":
-		return Datetime
+		return language.Datetime
 	}
-	return String
+	return language.String
 }
 
 // oracleAsks returns what a MariaDB server answers, or an error if it has crashed.
@@ -360,7 +361,7 @@ func (a answer) difference(b answer) string {
 	for _, x := range []answer{a, b} {
 		for _, row := range x.rows {
 			for i, cell := range row {
-				if n, err := strconv.ParseFloat(cell, 64); err == nil && n == 0 && x.types[i] != String {
+				if n, err := strconv.ParseFloat(cell, 64); err == nil && n == 0 && x.types[i] != language.String {
 					row[i] = strings.TrimPrefix(cell, "-") // MariaDB has a decimal zero below zero
 				}
 			}
@@ -392,18 +393,18 @@ func (a answer) difference(b answer) string {
 // Floating-point numbers, and decimal ones of more than 15 digits, have 15 of them here. MariaDB
 // shows some floating-point numbers with so many places, and computes so many places of a quotient
 // as its values have, which can make one of difference in the ninth.
-func sameNumber(of Type, x, y string) bool {
+func sameNumber(of language.Type, x, y string) bool {
 	_, places, _ := strings.Cut(x, ".")
 	n, err1 := strconv.ParseFloat(x, 64)
 	m, err2 := strconv.ParseFloat(y, 64)
 	switch {
 	case x == y:
 		return true
-	case err1 != nil || err2 != nil || of == String:
+	case err1 != nil || err2 != nil || of == language.String:
 		return false
 	case equalNumbers(x, y):
-		return of == Float || len(x) > 16
-	case of == Float:
+		return of == language.Float || len(x) > 16
+	case of == language.Float:
 		return strconv.FormatFloat(m, 'f', len(places), 64) == x
 	}
 	return len(places) >= 9 && math.Abs(n-m) < 1.01e-9
@@ -413,7 +414,7 @@ func sameNumber(of Type, x, y string) bool {
 // places to MariaDB, such as -FLOOR(x).
 func (a answer) sameTypes(b answer) bool {
 	for i, of := range a.types {
-		if of != b.types[i] && !(of == Decimal && b.types[i] == Integer && !slices.ContainsFunc(a.rows, func(row []string) bool { return strings.Contains(row[i], ".") })) {
+		if of != b.types[i] && !(of == language.Decimal && b.types[i] == language.Integer && !slices.ContainsFunc(a.rows, func(row []string) bool { return strings.Contains(row[i], ".") })) {
 			return false
 		}
 	}

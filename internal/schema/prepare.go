@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -11,7 +12,7 @@ import (
 // statement is not a query, or they depend on the values of ?s. Errors are *Errors, of what no
 // value mends.
 func (s *Session) Prepare(ctx context.Context, text string) (params int, columns []Column, err error) {
-	st, err := newStmt(text, nil)
+	st, err := language.Read(text, nil)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -36,7 +37,7 @@ func (s *Session) Prepare(ctx context.Context, text string) (params int, columns
 }
 
 // columnsAhead returns the columns of a query. It reads no rows of tables.
-func (s *Session) columnsAhead(ctx context.Context, st *stmt) ([]Column, error) {
+func (s *Session) columnsAhead(ctx context.Context, st *language.Statement) ([]Column, error) {
 	q, err := st.Query(0)
 	if err != nil {
 		return nil, err

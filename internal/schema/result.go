@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -19,7 +20,7 @@ type value = driver.Value
 // A Column is one column of a result.
 type Column struct {
 	Name   string
-	Type   Type
+	Type   language.Type
 	Places int // of a decimal number, or of the seconds of a Datetime
 }
 
@@ -63,7 +64,7 @@ const (
 )
 
 // result makes a result of SQLite's rows, whose columns are these; nil: they are not known.
-func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error) {
+func (s *Session) result(rows *sql.Rows, columns []language.Column) (*Result, error) {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		rows.Close()
@@ -72,7 +73,7 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 	r := &Result{session: s, rows: rows, width: len(types)}
 	known := make([]bool, len(types))
 	for i, t := range types {
-		of := KindOf(t.DatabaseTypeName())
+		of := language.KindOf(t.DatabaseTypeName())
 		if len(columns) == len(types) {
 			of = columns[i].Kind.Or(of)
 		}
@@ -97,7 +98,7 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 			r.Columns[i].Type = r.typeOf(i)
 		}
 		fraction := func(row []any) bool { text, _ := row[i].(string); return strings.Contains(text, ".") }
-		if r.Columns[i].Type == Datetime && slices.ContainsFunc(r.ahead, fraction) {
+		if r.Columns[i].Type == language.Datetime && slices.ContainsFunc(r.ahead, fraction) {
 			r.Columns[i].Places = 6
 		}
 	}
@@ -105,20 +106,20 @@ func (s *Session) result(rows *sql.Rows, columns []typedColumn) (*Result, error)
 }
 
 // typeOf returns the type of a column according to its known values.
-func (r *Result) typeOf(column int) Type {
-	t, any := Integer, false
+func (r *Result) typeOf(column int) language.Type {
+	t, any := language.Integer, false
 	for _, row := range r.ahead {
 		switch row[column].(type) {
 		case int64:
 			any = true
 		case float64:
-			t, any = Float, true
+			t, any = language.Float, true
 		case string:
-			return String
+			return language.String
 		}
 	}
 	if !any {
-		return String
+		return language.String
 	}
 	return t
 }
@@ -251,9 +252,9 @@ func (r *Result) end() {
 // Format returns a value of the column as MySQL's clients show it. It is not ok if it is NULL.
 func (c Column) Format(v any) (text string, ok bool) {
 	switch c.Type {
-	case Integer:
+	case language.Integer:
 		return functions.IntegerText(v)
-	case Decimal:
+	case language.Decimal:
 		return functions.DecimalText(v, c.Places)
 	}
 	return functions.Text(v)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -106,7 +107,7 @@ func (s *Session) stopped() bool { return s.running != nil && s.running.stopped.
 
 // timeOf returns a statement's time limit: max_statement_time, and for statements that read, that
 // of their hint, or else max_execution_time; 0: no limit.
-func (s *Session) timeOf(st *stmt) time.Duration {
+func (s *Session) timeOf(st *language.Statement) time.Duration {
 	seconds, _ := strconv.ParseFloat(s.variables["max_statement_time"], 64)
 	most := time.Duration(min(seconds*1e3, float64(maxTime))) * time.Millisecond
 	if seconds > 0 {
@@ -127,14 +128,14 @@ func (s *Session) timeOf(st *stmt) time.Duration {
 }
 
 // maxTime is the longest time limit of a statement, in milliseconds: a year.
-const maxTime = int64(MaxTime / time.Millisecond)
+const maxTime = int64(language.MaxTime / time.Millisecond)
 
 // reads are the first words of statements to which max_execution_time applies.
 var reads = []string{"SELECT", "WITH", "VALUES", "("}
 
 // setStatement is SET STATEMENT a = 1, b = 2 FOR statement, which sets variables for that statement
 // alone.
-func (s *Session) setStatement(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) setStatement(ctx context.Context, st *language.Statement) (*Result, error) {
 	settings, then, err := st.Temporary()
 	if err != nil {
 		return nil, err

@@ -3,11 +3,13 @@ package schema
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -34,6 +36,23 @@ var sessionFunctions = []sessionFunction{
 		}
 		return int64(0)
 	}},
+}
+
+// recursion is called as a recursion begins, and then for each row that it goes on from; in a round
+// there are at most so many, 0: it begins.
+func recursion(s *Session, a []value) value {
+	number, _ := a[0].(int64)
+	most, _ := a[1].(int64)
+	if most == 0 {
+		s.statement.recursions[number] = 0
+		return int64(1)
+	}
+	s.statement.recursions[number]++
+	limit, _ := strconv.ParseFloat(s.variables["cte_max_recursion_depth"], 64)
+	if rounds := (s.statement.recursions[number] + most - 1) / most; float64(rounds) > limit {
+		return mysqlerr.New(mysqlerr.Recursion, "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", rounds)
+	}
+	return int64(1)
 }
 
 // underWay is a session's statement, as functions and tables see it.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
@@ -1076,25 +1077,6 @@ func TestJoins(t *testing.T) {
 	}
 }
 
-// TestSplit: statements end at semicolons, but not at those in quotes and comments.
-func TestSplit(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                          "|",
-		"a":                         "|a",
-		"a;":                        "a|",
-		"a; b ;;c":                  "a,b|c",
-		"select ';'; -- ;\n x":      "select ';'|-- ;\n x",
-		"select 'open; ":            "|select 'open; ",
-		"/* ; */ a; # b":            "/* ; */ a|",
-		"select `a;b`, \"c\\\";\";": "select `a;b`, \"c\\\";\"|",
-	} {
-		list, rest := Split(text)
-		if got := strings.Join(list, ",") + "|" + rest; got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 // FuzzQuery: no text makes a session fail in another way than by an error with a number, and none
 // leads out of the schemas.
 func FuzzQuery(f *testing.F) {
@@ -1119,7 +1101,7 @@ func FuzzQuery(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		Split(query)
+		language.Split(query)
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		r, err := s.Query(ctx, query, nil)

@@ -1,18 +1,18 @@
 package schema
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // show is SHOW: a query of information_schema, or of the tables of status.
-func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) show(ctx context.Context, st *language.Statement) (*Result, error) {
 	i := 1
 	for st.Is(i, "FULL") || st.Is(i, "GLOBAL") || st.Is(i, "SESSION") || st.Is(i, "LOCAL") || st.Is(i, "EXTENDED") {
 		i++
@@ -39,9 +39,9 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 		if err != nil || name != "warning_count" && name != "error_count" {
 			return nil, st.Near(i)
 		}
-		return s.read(ctx, "SELECT "+literal(n)+" AS "+quoteName("@@session."+name), nil, nil)
+		return s.read(ctx, "SELECT "+language.Literal(n)+" AS "+language.QuoteName("@@session."+name), nil, nil)
 	}
-	t := target{Table: Table{Schema: s.database}}
+	t := target{Table: language.Table{Schema: s.database}}
 	ofTable := what == "COLUMNS" || what == "FIELDS" || what == "INDEX" || what == "INDEXES" || what == "KEYS"
 	if ofTable {
 		if !st.Is(i, "FROM") && !st.Is(i, "IN") {
@@ -77,7 +77,7 @@ func (s *Session) show(ctx context.Context, st *stmt) (*Result, error) {
 		from = of.full
 	}
 	name := strings.ReplaceAll(of.name, "{schema}", t.Schema)
-	from = strings.NewReplacer("{name}", quoteName(name), "{schema}", quoteString(t.Schema), "{table}", quoteString(t.Name)).Replace(from)
+	from = strings.NewReplacer("{name}", language.QuoteName(name), "{schema}", language.QuoteString(t.Schema), "{table}", language.QuoteString(t.Name)).Replace(from)
 	q, args := "SELECT * FROM ("+from+")", []any(nil)
 	switch {
 	case i == st.Len():
@@ -148,7 +148,7 @@ var shown = func() map[string]showing {
 		names := strings.Split(columns, ",")
 		name := names[map[bool]int{true: 1}[what == "PROCEDURE STATUS"]]
 		for i := range names {
-			names[i] = "NULL AS " + quoteName(names[i])
+			names[i] = "NULL AS " + language.QuoteName(names[i])
 		}
 		list[what] = showing{name, "SELECT " + strings.Join(names, ", ") + " WHERE 0", ""}
 	}
@@ -160,7 +160,7 @@ var shown = func() map[string]showing {
 }()
 
 // showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the tracer's memory.
-func (s *Session) showEngine(ctx context.Context, st *stmt, i int) (*Result, error) {
+func (s *Session) showEngine(ctx context.Context, st *language.Statement, i int) (*Result, error) {
 	if err := s.needs(accounts.Process); err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (s *Session) exists(ctx context.Context, t target) error {
 }
 
 // showCreate is SHOW CREATE TABLE, and SHOW CREATE VIEW.
-func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, error) {
+func (s *Session) showCreate(ctx context.Context, st *language.Statement, i int) (*Result, error) {
 	if st.Is(i, "DATABASE") || st.Is(i, "SCHEMA") {
 		name := st.Word(st.Len() - 1)
 		if _, err := s.catalog.nameOf(name); err != nil {
@@ -206,7 +206,7 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 		return &Result{Columns: textColumns("Database", "Create Database"), ahead: [][]any{{name, fmt.Sprintf("CREATE DATABASE `%s` /*!40100 DEFAULT CHARACTER SET utf8mb4 */", name)}}}, nil
 	}
 	if !st.Is(i, "TABLE") && !st.Is(i, "VIEW") {
-		return nil, unsupported("SHOW CREATE " + strings.ToUpper(st.Word(i)))
+		return nil, mysqlerr.NotYet("SHOW CREATE " + strings.ToUpper(st.Word(i)))
 	}
 	t, err := s.target(st, i+1)
 	if err != nil {
@@ -238,17 +238,17 @@ func (s *Session) showCreate(ctx context.Context, st *stmt, i int) (*Result, err
 }
 
 // describe is DESCRIBE t, and EXPLAIN of a query, which shows what SQLite does.
-func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) describe(ctx context.Context, st *language.Statement) (*Result, error) {
 	i := 1
 	switch {
 	case st.Is(1, "FORMAT", "="):
 		if !st.Is(3, "TRADITIONAL") {
-			return nil, unsupported("EXPLAIN FORMAT=" + st.Word(3))
+			return nil, mysqlerr.NotYet("EXPLAIN FORMAT=" + st.Word(3))
 		}
 		i = 4
 	case (st.Is(1, "EXTENDED") || st.Is(1, "PARTITIONS") || st.Is(1, "ANALYZE")) && handlers[st.Verb(2)] != nil:
 		if st.Is(1, "ANALYZE") {
-			return nil, unsupported("EXPLAIN ANALYZE")
+			return nil, mysqlerr.NotYet("EXPLAIN ANALYZE")
 		}
 		i = 2
 	}
@@ -267,18 +267,18 @@ func (s *Session) describe(ctx context.Context, st *stmt) (*Result, error) {
 	switch st.Len() - t.next {
 	case 0:
 	case 1: // a column, or a pattern
-		text += " LIKE " + quoteString(st.Word(t.next))
+		text += " LIKE " + language.QuoteString(st.Word(t.next))
 	default:
 		return nil, st.Near(t.next + 1)
 	}
-	if st, err = newStmt(text, nil); err != nil {
+	if st, err = language.Read(text, nil); err != nil {
 		return nil, err
 	}
 	return s.show(ctx, st)
 }
 
 // explained returns what SQLite is to run for the statement after EXPLAIN, which begins at a token.
-func (s *Session) explained(st *stmt, first int) (*Plan, error) {
+func (s *Session) explained(st *language.Statement, first int) (*language.Plan, error) {
 	if !slices.Contains([]string{"UPDATE", "INSERT", "REPLACE", "DELETE"}, st.Verb(first)) {
 		q, err := st.Query(first)
 		if err != nil {
@@ -290,8 +290,11 @@ func (s *Session) explained(st *stmt, first int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	if several, err := c.Joined(); several != nil || err != nil {
-		return nil, cmp.Or(err, unsupported("EXPLAIN of an UPDATE of several tables"))
+	switch several, err := c.Joined(); {
+	case err != nil:
+		return nil, err
+	case several != nil:
+		return nil, mysqlerr.NotYet("EXPLAIN of an UPDATE of several tables")
 	}
 	return s.changing(c)
 }

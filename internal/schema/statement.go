@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
@@ -60,7 +61,7 @@ func (s *Session) over() {
 }
 
 // A handler runs the statements that begin with a word.
-type handler func(s *Session, ctx context.Context, st *stmt) (*Result, error)
+type handler func(s *Session, ctx context.Context, st *language.Statement) (*Result, error)
 
 // handlers has the handler of each kind of statement. All other statements are unknown.
 var handlers map[string]handler
@@ -96,7 +97,7 @@ func readOnly(what string) *mysqlerr.Error {
 }
 
 func (s *Session) query(ctx context.Context, text string, args []any) (*Result, error) {
-	st, err := newStmt(text, args)
+	st, err := language.Read(text, args)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (s *Session) query(ctx context.Context, text string, args []any) (*Result, 
 }
 
 // dispatch runs a statement, within its time limit.
-func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) dispatch(ctx context.Context, st *language.Statement) (*Result, error) {
 	s.running.limit(s.timeOf(st))
 	first := st.Verb(0)
 	h := handlers[first]
@@ -125,13 +126,13 @@ func (s *Session) dispatch(ctx context.Context, st *stmt) (*Result, error) {
 		}
 		return h(s, ctx, st)
 	case slices.Contains(lacking, first):
-		return nil, unsupported(first)
+		return nil, mysqlerr.NotYet(first)
 	}
 	return nil, st.Near(0)
 }
 
 // selectRows runs a statement that reads.
-func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) selectRows(ctx context.Context, st *language.Statement) (*Result, error) {
 	q, err := st.Query(0)
 	if err != nil {
 		return nil, err
@@ -152,7 +153,7 @@ func (s *Session) selectRows(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // answer runs a query.
-func (s *Session) answer(ctx context.Context, p *Plan) (*Result, error) {
+func (s *Session) answer(ctx context.Context, p *language.Plan) (*Result, error) {
 	var found int64
 	if p.Found != nil {
 		if err := s.conn.QueryRowContext(ctx, p.Found.Text, p.Found.Args...).Scan(&found); err != nil {
@@ -169,7 +170,7 @@ func (s *Session) answer(ctx context.Context, p *Plan) (*Result, error) {
 }
 
 // read runs one of SQLite's queries, whose columns are these; nil: they are not known.
-func (s *Session) read(ctx context.Context, q string, args []any, columns []typedColumn) (*Result, error) {
+func (s *Session) read(ctx context.Context, q string, args []any, columns []language.Column) (*Result, error) {
 	rows, err := s.conn.QueryContext(ctx, q, args...)
 	if err != nil {
 		return nil, err
@@ -221,14 +222,14 @@ func (s *Session) apply(n int64) (*Result, error) {
 
 // A target is the table that a statement changes.
 type target struct {
-	Table
+	language.Table
 	table *tables.Table // nil: it is not one of ours
 	ours  bool          // it is in a schema that the user may not change
 	next  int           // the token after it
 }
 
 // target reads the name of a table at a token.
-func (s *Session) target(st *stmt, i int) (target, error) {
+func (s *Session) target(st *language.Statement, i int) (target, error) {
 	name, next, err := st.Table(i)
 	if err != nil {
 		return target{}, err
@@ -239,8 +240,8 @@ func (s *Session) target(st *stmt, i int) (target, error) {
 }
 
 // targetOf returns the table of a name. Without a schema it is in the default one.
-func (s *Session) targetOf(name Table) (target, error) {
-	t := target{Table: Table{cmp.Or(name.Schema, s.database), name.Name}}
+func (s *Session) targetOf(name language.Table) (target, error) {
+	t := target{Table: language.Table{Schema: cmp.Or(name.Schema, s.database), Name: name.Name}}
 	if sc := s.catalog.schema(t.Schema); sc != nil {
 		t.ours, t.Schema = true, sc.name
 		t.table = sc.tables[strings.ToLower(t.Name)]
@@ -255,7 +256,7 @@ func (t *target) missing() error {
 }
 
 // truncate is TRUNCATE [TABLE] t.
-func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) truncate(ctx context.Context, st *language.Statement) (*Result, error) {
 	i := 1
 	if st.Is(i, "TABLE") {
 		i++
@@ -301,7 +302,7 @@ func (s *Session) truncate(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // transaction handles transactions for test; the other tables have none.
-func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) transaction(ctx context.Context, st *language.Statement) (*Result, error) {
 	q := st.Text
 	switch st.Verb(0) {
 	case "START", "BEGIN":
@@ -317,7 +318,7 @@ func (s *Session) transaction(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // lock is LOCK TABLES, which these tables do not support.
-func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
+func (s *Session) lock(_ context.Context, st *language.Statement) (*Result, error) {
 	t, err := s.target(st, 2)
 	if err != nil {
 		return nil, err
@@ -329,7 +330,7 @@ func (s *Session) lock(_ context.Context, st *stmt) (*Result, error) {
 }
 
 // do is DO, which evaluates expressions and returns nothing.
-func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) do(ctx context.Context, st *language.Statement) (*Result, error) {
 	q, err := st.Values(1)
 	if err == nil {
 		_, _, err = s.evaluate(ctx, q)
@@ -341,10 +342,12 @@ func (s *Session) do(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // ignore handles statements that have no effect here.
-func (s *Session) ignore(context.Context, *stmt) (*Result, error) { return &Result{}, nil }
+func (s *Session) ignore(context.Context, *language.Statement) (*Result, error) {
+	return &Result{}, nil
+}
 
 // use is USE s.
-func (s *Session) use(_ context.Context, st *stmt) (*Result, error) {
+func (s *Session) use(_ context.Context, st *language.Statement) (*Result, error) {
 	if !st.Named(1) || st.Len() != 2 {
 		return nil, st.Near(1)
 	}

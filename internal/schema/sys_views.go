@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
@@ -18,7 +19,7 @@ var sysFiles embed.FS
 // A sysView is one of these views.
 type sysView struct {
 	*tables.Table // without rows
-	view          *View
+	view          *language.View
 }
 
 // sysViews are the views of schema sys, by their names.
@@ -58,8 +59,8 @@ func readView(file string) (v sysView, err error) {
 	if !found {
 		return v, fmt.Errorf("%s: it makes no view of that name", file)
 	}
-	v.view = &View{Name: sysSchema + "." + v.Name, Definition: strings.TrimSuffix(strings.TrimSpace(query), ";")}
-	st, err := newStmt(v.view.Definition, nil)
+	v.view = &language.View{Name: sysSchema + "." + v.Name, Definition: strings.TrimSuffix(strings.TrimSpace(query), ";")}
+	st, err := language.Read(v.view.Definition, nil)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", file, err)
 	}
@@ -76,7 +77,7 @@ func readView(file string) (v sysView, err error) {
 
 // kindOf returns the type of a column of a view: that of the table's column which it is, text for a
 // time that is formatted, or a number.
-func kindOf(item Item, of *tables.Table) string {
+func kindOf(item language.Item, of *tables.Table) string {
 	switch {
 	case item.Column != "":
 		return of.Columns[of.ColumnIndex(item.Column)].Kind

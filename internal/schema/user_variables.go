@@ -2,18 +2,19 @@ package schema
 
 import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // An assigned is a column that is assigned to a variable, and what its values are.
 type assigned struct {
-	Assigned
-	kind exprKind
+	language.Assigned
+	kind language.Kind
 }
 
-// assign has the values of columns assigned to variables as rows are returned. Those that were added
-// for that are not returned.
-func (r *Result) assign(p *Plan) {
+// assign has the values of columns assigned to variables as rows are returned. Those that were
+// added for that are not returned.
+func (r *Result) assign(p *language.Plan) {
 	for _, a := range p.Assigns {
 		c := &r.Columns[a.Column]
 		c.Name = a.Name
@@ -28,11 +29,11 @@ const maxUser = engine.MaxText
 // A userVariable is an @variable. The zero value is NULL.
 type userVariable struct {
 	value value
-	kind  exprKind
+	kind  language.Kind
 }
 
 // assignUser gives @variable a value.
-func (s *Session) assignUser(name string, v value, k exprKind) error {
+func (s *Session) assignUser(name string, v value, k language.Kind) error {
 	const each = 64 // the least memory that a variable takes
 	size := func(v value) int {
 		text, _ := v.(string)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -102,7 +103,7 @@ func (s *Session) variable(name string) (value, error) {
 
 // set is SET: of variables, most of which are kept but change nothing, of @variables, and of names
 // of character sets.
-func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) set(ctx context.Context, st *language.Statement) (*Result, error) {
 	switch {
 	case st.Is(1, "STATEMENT"):
 		return s.setStatement(ctx, st)
@@ -113,13 +114,13 @@ func (s *Session) set(ctx context.Context, st *stmt) (*Result, error) {
 }
 
 // setAll sets the variables from a token on.
-func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
+func (s *Session) setAll(ctx context.Context, st *language.Statement, i int) error {
 	list, err := st.Settings(i)
 	if err != nil {
 		return err
 	}
 	for _, set := range list {
-		v, kind := value(set.Word), exprKind{}
+		v, kind := value(set.Word), language.Kind{}
 		if set.Value != nil {
 			if v, kind, err = s.evaluate(ctx, set.Value); err != nil {
 				return err
@@ -138,7 +139,7 @@ func (s *Session) setAll(ctx context.Context, st *stmt, i int) error {
 }
 
 // evaluate returns the first value of a query, and what it is.
-func (s *Session) evaluate(ctx context.Context, q *Query) (v value, kind exprKind, err error) {
+func (s *Session) evaluate(ctx context.Context, q *language.Query) (v value, kind language.Kind, err error) {
 	p, err := q.Plan(names{s})
 	if err != nil {
 		return nil, kind, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
@@ -15,9 +16,6 @@ import (
 // The views that users make in schema test. SQLite has no view of tables of another schema, so a
 // view is a row of a table in test, and the restorer writes its query where its name is. All
 // sessions see it, and it lasts as long as test.
-
-// viewsTable is the table in test that has the views. Users can't name it.
-const viewsTable = "ftrace_views"
 
 // A userView is one of these views.
 type userView struct {
@@ -33,7 +31,7 @@ type viewColumn struct{ Name, Kind string }
 
 // userViews returns the views in test, or the one of a name.
 func (s *Session) userViews(ctx context.Context, name string) (list []userView, err error) {
-	rows, err := s.conn.QueryContext(ctx, "SELECT name, database, definition, columns, named FROM test."+viewsTable+" WHERE ?1 = '' OR name = ?1 ORDER BY name", name)
+	rows, err := s.conn.QueryContext(ctx, "SELECT name, database, definition, columns, named FROM test."+language.ViewsTable+" WHERE ?1 = '' OR name = ?1 ORDER BY name", name)
 	if err != nil {
 		if strings.Contains(err.Error(), "no such table") {
 			err = nil // nobody has made a view
@@ -77,8 +75,8 @@ func (s *Session) notView(t *target, command string) error {
 }
 
 // view returns the view as the language has it.
-func (v *userView) view() *View {
-	view := &View{Name: "`test`.`" + v.name + "`", Database: v.database, Definition: v.definition}
+func (v *userView) view() *language.View {
+	view := &language.View{Name: "`test`.`" + v.name + "`", Database: v.database, Definition: v.definition}
 	if v.named {
 		for _, c := range v.columns {
 			view.Columns = append(view.Columns, c.Name)
@@ -88,7 +86,7 @@ func (v *userView) view() *View {
 }
 
 // defineView is CREATE, ALTER and DROP VIEW.
-func (s *Session) defineView(ctx context.Context, st *stmt) (*Result, error) {
+func (s *Session) defineView(ctx context.Context, st *language.Statement) (*Result, error) {
 	d, err := st.ViewDefinition()
 	if err != nil {
 		return nil, err
@@ -113,16 +111,16 @@ func (s *Session) defineView(ctx context.Context, st *stmt) (*Result, error) {
 	return &Result{}, s.whole(ctx, func() error { return s.makeView(ctx, d, all[0].Name) })
 }
 
-func (s *Session) dropViews(ctx context.Context, d *ViewDefinition, all []target) error {
+func (s *Session) dropViews(ctx context.Context, d *language.ViewDefinition, all []target) error {
 	for _, t := range all {
 		v, err := s.userView(ctx, t.Schema, t.Name)
 		switch {
 		case err != nil:
 			return err
 		case v != nil:
-			_, err = s.run(ctx, "DELETE FROM test."+viewsTable+" WHERE name = ?", t.Name)
+			_, err = s.run(ctx, "DELETE FROM test."+language.ViewsTable+" WHERE name = ?", t.Name)
 		case s.exists(ctx, t) == nil: // a table, or a view that SQLite made
-			if _, err = s.run(ctx, "DROP VIEW test."+quoteName(t.Name)); err != nil {
+			if _, err = s.run(ctx, "DROP VIEW test."+language.QuoteName(t.Name)); err != nil {
 				err = mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not VIEW", t.Schema, t.Name)
 			}
 		case !d.Lenient:
@@ -136,9 +134,9 @@ func (s *Session) dropViews(ctx context.Context, d *ViewDefinition, all []target
 }
 
 // makeView makes a view, or changes it.
-func (s *Session) makeView(ctx context.Context, d *ViewDefinition, name string) error {
+func (s *Session) makeView(ctx context.Context, d *language.ViewDefinition, name string) error {
 	old, err := s.userView(ctx, "test", name)
-	table := s.exists(ctx, target{Table: Table{"test", name}}) == nil && old == nil
+	table := s.exists(ctx, target{Table: language.Table{Schema: "test", Name: name}}) == nil && old == nil
 	switch {
 	case err != nil:
 		return err
@@ -176,8 +174,8 @@ func (s *Session) makeView(ctx context.Context, d *ViewDefinition, name string) 
 		return err
 	}
 	for _, q := range []string{
-		"CREATE TABLE IF NOT EXISTS test." + viewsTable + " (name TEXT PRIMARY KEY COLLATE NOCASE, database TEXT, definition TEXT, columns TEXT, named INT)",
-		"INSERT OR REPLACE INTO test." + viewsTable + " VALUES (?, ?, ?, ?, ?)",
+		"CREATE TABLE IF NOT EXISTS test." + language.ViewsTable + " (name TEXT PRIMARY KEY COLLATE NOCASE, database TEXT, definition TEXT, columns TEXT, named INT)",
+		"INSERT OR REPLACE INTO test." + language.ViewsTable + " VALUES (?, ?, ?, ?, ?)",
 	} {
 		args := []any{v.name, v.database, v.definition, string(columns), v.named}
 		if _, err := s.run(ctx, q, args[:strings.Count(q, "?")]...); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -47,7 +48,7 @@ func cutError(kind, text string) *mysqlerr.Error {
 func (s *Session) Warnings() int { return s.warned.count }
 
 // warnings is SHOW WARNINGS and SHOW ERRORS: of the statement before.
-func (s *Session) warnings(ctx context.Context, st *stmt, i int, errors bool) (*Result, error) {
+func (s *Session) warnings(ctx context.Context, st *language.Statement, i int, errors bool) (*Result, error) {
 	if i < st.Len() && !st.Is(i, "LIMIT") {
 		return nil, st.Near(i)
 	}
@@ -55,13 +56,13 @@ func (s *Session) warnings(ctx context.Context, st *stmt, i int, errors bool) (*
 	text := "SELECT NULL AS `Level`, NULL AS `Code`, NULL AS `Message` WHERE FALSE"
 	for _, w := range s.before.list {
 		if !errors || w.level == "Error" {
-			text += " UNION ALL SELECT " + literal(w.level) + ", " + literal(int64(w.number)) + ", " + literal(w.message)
+			text += " UNION ALL SELECT " + language.Literal(w.level) + ", " + language.Literal(int64(w.number)) + ", " + language.Literal(w.message)
 		}
 	}
 	limit, err := st.Filter(names{s}, i, "")
 	if err != nil {
 		return nil, err
 	}
-	kinds := []typedColumn{{Kind: String.Kind(0)}, {Kind: Integer.Kind(0)}, {Kind: String.Kind(0)}}
+	kinds := []language.Column{{Kind: language.String.Kind(0)}, {Kind: language.Integer.Kind(0)}, {Kind: language.String.Kind(0)}}
 	return s.read(ctx, "SELECT * FROM ("+text+")"+limit.Text, limit.Args, kinds)
 }

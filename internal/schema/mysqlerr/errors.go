@@ -81,3 +81,16 @@ func New(number uint16, format string, args ...any) *Error {
 	}
 	return &Error{number, state, fmt.Sprintf(format, args...)}
 }
+
+// SyntaxNear is how the message of a syntax error begins. What is not understood follows in quotes.
+const SyntaxNear = "You have an error in your SQL syntax; check the manual for the right syntax to use near "
+
+// Near returns the error of a statement of which the rest is not understood.
+func Near(rest string) *Error {
+	return New(Syntax, SyntaxNear+"'%s'", rest[:min(len(rest), 80)])
+}
+
+// NotYet returns the error of what MySQL has, and ftrace has not.
+func NotYet(what string) *Error {
+	return New(Unsupported, "This version of ftrace doesn't yet support '%s'", what)
+}

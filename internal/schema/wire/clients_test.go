@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 )
 
 // TestClients: what graphical clients ask when they connect and show a schema, in testdata/clients,
@@ -24,7 +24,7 @@ func TestClients(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			statements, rest := schema.Split(string(text))
+			statements, rest := language.Split(string(text))
 			if rest != "" || len(statements) < 20 {
 				t.Fatalf("%d statements, and %q", len(statements), rest)
 			}

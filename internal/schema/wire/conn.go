@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -228,7 +229,7 @@ func (c *conn) query(text string) error {
 		return c.kill(id, query)
 	}
 	if c.capabilities&multiStatements != 0 {
-		list, rest := schema.Split(text)
+		list, rest := language.Split(text)
 		if rest != "" {
 			list = append(list, rest)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -136,15 +137,15 @@ func (c *conn) columnPacket(column schema.Column) []byte {
 	b = append(b, 12)
 	charset, length, kind, decimals := uint16(binaryCollation), uint32(20), byte(typeLongLong), byte(0)
 	switch column.Type {
-	case schema.String:
+	case language.String:
 		charset, length, kind = textCollation, 4096, typeVarString
-	case schema.Float:
+	case language.Float:
 		length, kind, decimals = 22, typeDouble, 31
-	case schema.Decimal:
+	case language.Decimal:
 		length, kind, decimals = 67, typeNewDecimal, byte(column.Places)
-	case schema.Date:
+	case language.Date:
 		length, kind = uint32(len(time.DateOnly)), typeDate
-	case schema.Datetime:
+	case language.Datetime:
 		length, kind, decimals = uint32(len(time.DateTime)), typeDatetime, byte(column.Places)
 		if column.Places > 0 {
 			length += 1 + uint32(column.Places)
@@ -179,7 +180,7 @@ func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 			continue
 		}
 		switch columns[i].Type {
-		case schema.Integer:
+		case language.Integer:
 			n := int64(0)
 			switch v := v.(type) {
 			case int64:
@@ -190,7 +191,7 @@ func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 				}
 			}
 			b = appendUint64(b, uint64(n))
-		case schema.Float:
+		case language.Float:
 			f := 0.0
 			switch v := v.(type) {
 			case int64:
@@ -199,7 +200,7 @@ func appendBinary(b []byte, row []any, columns []schema.Column) []byte {
 				f = v
 			}
 			b = appendUint64(b, math.Float64bits(f))
-		case schema.Date, schema.Datetime:
+		case language.Date, language.Datetime:
 			t, ok := columns[i].Time(v)
 			b = appendTime(b, t, ok)
 		default:

@@ -13,7 +13,7 @@ import (
 	"github.com/peterh/liner"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/ownfile"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 )
 
 const helpText = `Statements end with ; or with \G, which writes a line for each column.
@@ -88,7 +88,7 @@ func (s *shell) interact() (status int, err error) {
 			}
 		}
 		pending += text + "\n"
-		statements, rest := schema.Split(pending)
+		statements, rest := language.Split(pending)
 		if trimmed := strings.TrimSpace(rest); strings.HasSuffix(trimmed, `\G`) {
 			statements, rest = append(statements, trimmed), ""
 		}

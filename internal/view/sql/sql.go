@@ -18,6 +18,7 @@ import (
 	"github.com/mattn/go-isatty"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 )
 
 // Options are how results are written, and what is run.
@@ -73,7 +74,7 @@ type shell struct {
 
 // script runs statements until one fails.
 func (s *shell) script(text string) int {
-	list, rest := schema.Split(text)
+	list, rest := language.Split(text)
 	if rest != "" {
 		list = append(list, rest)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
@@ -119,7 +120,7 @@ func TestGone(t *testing.T) {
 // TestLines: a value of several lines is as wide as the longest, and moves no other column.
 func TestLines(t *testing.T) {
 	var b strings.Builder
-	columns := []schema.Column{{Name: "n", Type: schema.Integer}, {Name: "text", Type: schema.String}}
+	columns := []schema.Column{{Name: "n", Type: language.Integer}, {Name: "text", Type: language.String}}
 	writeGrid(&b, columns, [][]string{{"1", "a\nlonger"}, {"100", ""}})
 	const want = "+-----+--------+\n| n   | text   |\n+-----+--------+\n|   1 | a\nlonger |\n| 100 |        |\n+-----+--------+\n"
 	if b.String() != want {

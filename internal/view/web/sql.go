@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -80,7 +81,7 @@ func (c *console) run(ctx context.Context, text string) (*table, error) {
 		return nil, err
 	}
 	defer session.Close()
-	statements, rest := schema.Split(text)
+	statements, rest := language.Split(text)
 	if strings.TrimSpace(rest) != "" || len(statements) == 0 {
 		statements = append(statements, rest)
 	}

@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"slices"
@@ -17,14 +17,14 @@ type Definition struct {
 	Table   Table  // what is defined, or has the index; of something else only the name
 	Like    *Table // CREATE TABLE ... LIKE it; nil: it is not that
 
-	st          *stmt
+	st          *Statement
 	unique      bool
 	index       string // the name of an index
 	named, next int    // the tokens of the table's name, and after it
 }
 
 // Definition reads the statement.
-func (st *stmt) Definition() (*Definition, error) {
+func (st *Statement) Definition() (*Definition, error) {
 	d := &Definition{st: st}
 	_, err := st.parse(0, func(p *parser) {
 		d.Command = p.taken()
@@ -60,8 +60,8 @@ func (st *stmt) Definition() (*Definition, error) {
 	return d, err
 }
 
-// Plan returns what SQLite is to run for the statement, and what then fills the table, if that takes
-// two. The table is t, and it may be there.
+// Plan returns what SQLite is to run for the statement, and what then fills the table, if that
+// takes two. The table is t, and it may be there.
 func (d *Definition) Plan(n Names, t Table, there bool) (define, fill *Plan, err error) {
 	if d.What == "INDEX" {
 		define, err = d.st.plan(n, func(r *restorer, _ *Plan) { d.writeIndex(r, t) })
@@ -101,7 +101,7 @@ func (d *Definition) query() (q *query, end int, err error) {
 		if end = len(st.tokens); d.Command == "CREATE" {
 			if p.is("(") && !p.beginsQuery(next) { // columns
 				if next = p.closing(next); next < 0 {
-					fail(syntaxError(""))
+					fail(mysqlerr.Near(""))
 				}
 				next++
 			}
@@ -124,27 +124,27 @@ func (d *Definition) query() (q *query, end int, err error) {
 // writeIndex writes CREATE and DROP INDEX.
 func (d *Definition) writeIndex(r *restorer, t Table) {
 	if d.Command != "CREATE" {
-		r.write("DROP INDEX ", map[bool]string{true: "IF EXISTS "}[d.Lenient], "test.", quoteName(d.index))
+		r.write("DROP INDEX ", map[bool]string{true: "IF EXISTS "}[d.Lenient], "test.", QuoteName(d.index))
 		return
 	}
-	r.write("CREATE ", map[bool]string{true: "UNIQUE "}[d.unique], "INDEX ", map[bool]string{true: "IF NOT EXISTS "}[d.Lenient], "test.", quoteName(d.index), " ON ", quoteName(t.Name), " ")
+	r.write("CREATE ", map[bool]string{true: "UNIQUE "}[d.unique], "INDEX ", map[bool]string{true: "IF NOT EXISTS "}[d.Lenient], "test.", QuoteName(d.index), " ON ", QuoteName(t.Name), " ")
 	r.plain(d.next, len(d.st.tokens))
 }
 
 // definitions returns the definitions of columns for a table with the rows of a query. It is "" if
 // the types are not all known. The engine would have made columns of text that are compared with
 // regard to case.
-func definitions(columns []typedColumn) string {
+func definitions(columns []Column) string {
 	var list []string
 	for i, c := range columns {
 		kind := c.Kind.Name()
-		if kind == "" || slices.ContainsFunc(columns[:i], func(other typedColumn) bool { return strings.EqualFold(other.Name, c.Name) }) {
+		if kind == "" || slices.ContainsFunc(columns[:i], func(other Column) bool { return strings.EqualFold(other.Name, c.Name) }) {
 			return ""
 		}
 		if c.Kind.text() {
 			kind += " COLLATE NOCASE"
 		}
-		list = append(list, quoteName(c.Name)+" "+kind)
+		list = append(list, QuoteName(c.Name)+" "+kind)
 	}
 	if list == nil {
 		return ""
@@ -159,7 +159,7 @@ func (p *parser) closing(i int) int {
 		switch t := p.at(i); {
 		case t.is("("):
 			if depth++; depth > engine.MaxDepth {
-				fail(tooDeep())
+				fail(TooDeep())
 			}
 		case t.is(")"):
 			if depth--; depth == 0 {
@@ -192,13 +192,13 @@ func (r *restorer) plain(from, to int) {
 			i++
 			r.write("COLLATE ", collation(st.at(i).text))
 		case t.is("AUTO_INCREMENT"):
-			fail(unsupported("AUTO_INCREMENT"))
+			fail(mysqlerr.NotYet("AUTO_INCREMENT"))
 		case t.kind == name, t.kind == word && (t.text[0] == '$' || t.text[0] <= '9'): // SQLite would not take it for a name
-			r.write(quoteName(t.text))
+			r.write(QuoteName(t.text))
 		case t.kind == str:
-			r.write(quoteString(t.text))
+			r.write(QuoteString(t.text))
 		case t.kind == sysVar, t.kind == usrVar:
-			fail(syntaxError(st.rest(i)))
+			fail(mysqlerr.Near(st.rest(i)))
 		default:
 			r.write(t.text)
 		}
@@ -225,7 +225,7 @@ type ViewDefinition struct {
 }
 
 // ViewDefinition reads the statement.
-func (st *stmt) ViewDefinition() (d *ViewDefinition, err error) {
+func (st *Statement) ViewDefinition() (d *ViewDefinition, err error) {
 	_, err = st.parse(0, func(p *parser) { d = p.viewDefinition() })
 	return d, err
 }
@@ -242,7 +242,7 @@ func (p *parser) viewDefinition() *ViewDefinition {
 		d.Lenient = p.accept("IF", "EXISTS")
 	case "ALTER":
 	default:
-		fail(unsupported(d.Command + " VIEW"))
+		fail(mysqlerr.NotYet(d.Command + " VIEW"))
 	}
 	for ok := true; ok; ok = d.Command == "DROP" && p.accept(",") {
 		d.Names = append(d.Names, p.tableNamed())
@@ -260,7 +260,7 @@ func (p *parser) viewDefinition() *ViewDefinition {
 	q := p.query()
 	d.Text = p.Text[p.at(first).start:p.at(p.i-1).end]
 	if p.is("WITH") {
-		fail(unsupported("WITH CHECK OPTION"))
+		fail(mysqlerr.NotYet("WITH CHECK OPTION"))
 	}
 	p.end()
 	q.deeply(func(e *expr) {

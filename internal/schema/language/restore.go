@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"fmt"
@@ -15,12 +15,12 @@ import (
 // becomes calls of this package's functions. What is left is refused by name.
 type restorer struct {
 	names    Names
-	stmt     *stmt
+	stmt     *Statement
 	b        strings.Builder
 	with     []withName   // of the WITH clauses around
 	scopes   []*nameScope // of the SELECTs around
-	kinds    map[*expr]exprKind
-	results  map[*query][]typedColumn
+	kinds    map[*expr]Kind
+	results  map[*query][]Column
 	within   int                                // expressions that are around
 	literals int                                // bytes of variables' values
 	params   int                                // the highest number of a parameter
@@ -42,7 +42,7 @@ func (r *restorer) write(parts ...string) {
 // deeper counts what stands within something else, and returns what ends it.
 func (r *restorer) deeper() func() {
 	if r.within++; r.within > 2*engine.MaxDepth {
-		fail(tooDeep())
+		fail(TooDeep())
 	}
 	return func() { r.within-- }
 }
@@ -89,7 +89,7 @@ func (r *restorer) expr(e *expr) {
 	defer r.deeper()()
 	switch e.form {
 	case stringForm:
-		r.write(quoteString(e.text))
+		r.write(QuoteString(e.text))
 	case numberOfForm:
 		r.asNumber(e.args[0])
 	case numberForm, rawForm:
@@ -101,7 +101,7 @@ func (r *restorer) expr(e *expr) {
 		case "FALSE":
 			r.write("0")
 		case "DEFAULT":
-			fail(unsupported("DEFAULT"))
+			fail(mysqlerr.NotYet("DEFAULT"))
 		default:
 			r.write(e.text)
 		}
@@ -122,10 +122,10 @@ func (r *restorer) expr(e *expr) {
 		if err != nil {
 			fail(err)
 		}
-		r.write(literal(v))
+		r.write(Literal(v))
 	case userForm:
 		v, _ := r.names.UserVariable(e.text)
-		text := literal(v)
+		text := Literal(v)
 		if r.literals += len(text); r.literals > engine.MaxText {
 			fail(mysqlerr.New(mysqlerr.TooLong, "A statement with the values of its @variables is larger than max_allowed_packet (%d)", engine.MaxText))
 		}
@@ -142,7 +142,7 @@ func (r *restorer) expr(e *expr) {
 	case likeForm:
 		if slices.ContainsFunc(e.args[:2], exact) {
 			r.write(map[bool]string{true: "NOT "}[e.not], "like_exact(")
-			r.arguments(append([]*expr{e.args[1], e.args[0]}, e.args[2:]...), exprKind{class: textClass})
+			r.arguments(append([]*expr{e.args[1], e.args[0]}, e.args[2:]...), Kind{class: textClass})
 			r.write(")")
 			return
 		}
@@ -204,7 +204,7 @@ func (r *restorer) expr(e *expr) {
 	case intervalForm:
 		fail(functions.IntervalError(r.stmt.rest(e.first)))
 	case anyForm:
-		fail(unsupported("ANY, SOME and ALL except = ANY and <> ALL"))
+		fail(mysqlerr.NotYet("ANY, SOME and ALL except = ANY and <> ALL"))
 	}
 }
 
@@ -221,7 +221,7 @@ func (r *restorer) path(path []string) {
 		if i > 0 {
 			r.write(".")
 		}
-		r.write(quoteName(name))
+		r.write(QuoteName(name))
 	}
 }
 
@@ -294,7 +294,7 @@ func (r *restorer) binary(e *expr) {
 		return
 	case e.text == "REGEXP" && (exact(a) || exact(b)):
 		r.write(map[bool]string{true: "NOT "}[e.not], "regexp_like(")
-		r.arguments([]*expr{a, b, raw("'c'")}, exprKind{class: textClass})
+		r.arguments([]*expr{a, b, raw("'c'")}, Kind{class: textClass})
 		r.write(")")
 		return
 	case e.text == "REGEXP":
@@ -369,11 +369,14 @@ func (r *restorer) counted(e *expr) {
 // enums are the columns that are enumerations.
 var enums = words("ENABLED TIMED INSTRUMENTED PANICKED TIMER_NAME")
 
+// ViewsTable is the table in test that has the views of users, who can't name it.
+const ViewsTable = "ftrace_views"
+
 // ownName reports whether a name is one of SQLite's own tables, through which limits or pages can
 // be changed.
 func ownName(name string) bool {
 	const pragma = "pragma_"
-	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage") || strings.EqualFold(name, viewsTable)
+	return len(name) > len(pragma) && strings.EqualFold(name[:len(pragma)], pragma) || strings.EqualFold(name, "sqlite_dbpage") || strings.EqualFold(name, ViewsTable)
 }
 
 func enginesName(name string) error {
@@ -471,7 +474,7 @@ func (r *restorer) cast(e *expr) {
 		r.expr(of)
 		r.write(" AS ", map[string]string{"CHAR": "TEXT", "NCHAR": "TEXT"}[e.text], map[bool]string{true: "REAL"}[strings.Contains("DOUBLE FLOAT REAL", e.text)], ")")
 	default:
-		fail(unsupported("CAST(... AS " + e.text + ")"))
+		fail(mysqlerr.NotYet("CAST(... AS " + e.text + ")"))
 	}
 }
 
@@ -497,7 +500,7 @@ func (r *restorer) function(e *expr) {
 	}
 	if len(e.args) == 0 {
 		if v, ok := r.names.Value(name); ok {
-			r.write(literal(v))
+			r.write(Literal(v))
 			return
 		}
 	}
@@ -518,7 +521,7 @@ func (r *restorer) function(e *expr) {
 		r.groupConcat(e)
 		return
 	case (e.text == "COLLATION" || e.text == "CHARSET") && len(e.args) == 1:
-		r.write(quoteString(r.collationName(e.args[0], e.text == "CHARSET")))
+		r.write(QuoteString(r.collationName(e.args[0], e.text == "CHARSET")))
 		return
 	case e.text == "TRIM" && e.path != nil:
 		name += "_" + strings.ToLower(e.path[0])
@@ -528,7 +531,7 @@ func (r *restorer) function(e *expr) {
 	case e.text == "FIELD":
 		e = r.comparable(e)
 	case e.text == "VALUES" && len(e.args) == 1 && e.args[0].form == columnForm: // in ON DUPLICATE KEY UPDATE
-		r.write("excluded.", quoteName(e.args[0].path[len(e.args[0].path)-1]))
+		r.write("excluded.", QuoteName(e.args[0].path[len(e.args[0].path)-1]))
 		return
 	case e.text == "COUNT" && e.distinct && len(e.args) > 1:
 		r.write("COUNT(DISTINCT ")
@@ -554,7 +557,7 @@ func (r *restorer) function(e *expr) {
 	case compares && len(e.args) == 1:
 		r.sorted(e.args[0])
 	case textResults[e.text] || textArguments[e.text]:
-		r.arguments(e.args, exprKind{class: textClass})
+		r.arguments(e.args, Kind{class: textClass})
 	case e.text == "IF" && len(e.args) == 3:
 		r.expr(e.args[0])
 		r.write(", ")
@@ -610,7 +613,7 @@ func (r *restorer) total(e *expr) {
 }
 
 // arguments writes the arguments of a function that takes or returns values of a kind.
-func (r *restorer) arguments(list []*expr, k exprKind) {
+func (r *restorer) arguments(list []*expr, k Kind) {
 	r.each(len(list), "", ", ", func(i int) { r.as(k, list[i]) })
 }
 
@@ -623,7 +626,7 @@ func (r *restorer) groupConcat(e *expr) {
 	if e.separator != nil {
 		separator = *e.separator
 	}
-	r.write("concatenated(", map[bool]string{true: "DISTINCT "}[e.distinct], "(", quoteString(fmt.Sprint(len(separator), ":", separator)))
+	r.write("concatenated(", map[bool]string{true: "DISTINCT "}[e.distinct], "(", QuoteString(fmt.Sprint(len(separator), ":", separator)))
 	for _, a := range e.args {
 		r.write(" || (")
 		r.text(a)
@@ -640,7 +643,7 @@ func (r *restorer) over(w *window) {
 	}
 	r.write(" OVER ")
 	if !w.defined {
-		r.write(quoteName(w.name))
+		r.write(QuoteName(w.name))
 		return
 	}
 	r.window(w)
@@ -649,7 +652,7 @@ func (r *restorer) over(w *window) {
 func (r *restorer) window(w *window) {
 	r.write("(")
 	if w.name != "" {
-		r.write(quoteName(w.name))
+		r.write(QuoteName(w.name))
 	}
 	r.each(len(w.partition), " PARTITION BY ", ", ", func(i int) { r.sorted(w.partition[i]) })
 	r.orderBy(w.order)
@@ -666,14 +669,14 @@ func (r *restorer) orderBy(list []ordered) {
 	})
 }
 
-// quoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a
+// QuoteName returns a name as SQL. In double quotes, a name that SQLite does not know would be a
 // string. SQLite reads a statement only up to the first zero byte.
-func quoteName(s string) string { return "`" + quoting.Replace(s) + "`" }
+func QuoteName(s string) string { return "`" + quoting.Replace(s) + "`" }
 
 var quoting = strings.NewReplacer("`", "``", "\x00", "")
 
-// quoteString returns a string as SQL. SQLite reads a statement only up to the first zero byte.
-func quoteString(s string) string {
+// QuoteString returns a string as SQL. SQLite reads a statement only up to the first zero byte.
+func QuoteString(s string) string {
 	q := "'" + strings.ReplaceAll(s, "'", "''") + "'"
 	if strings.Contains(s, "\x00") {
 		return "(" + strings.ReplaceAll(q, "\x00", "'||char(0)||'") + ")"
@@ -681,8 +684,8 @@ func quoteString(s string) string {
 	return q
 }
 
-// literal returns a value as SQL.
-func literal(v value) string {
+// Literal returns a value as SQL.
+func Literal(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "NULL"
@@ -691,5 +694,5 @@ func literal(v value) string {
 	case float64:
 		return strconv.FormatFloat(v, 'g', -1, 64)
 	}
-	return quoteString(fmt.Sprint(v))
+	return QuoteString(fmt.Sprint(v))
 }

@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"slices"
@@ -302,4 +302,9 @@ func (e *expr) aggregate() (is bool) {
 		return !is
 	})
 	return is
+}
+
+// containsFold reports whether a name is in a list, without regard to case.
+func containsFold(list []string, name string) bool {
+	return slices.ContainsFunc(list, func(other string) bool { return strings.EqualFold(other, name) })
 }

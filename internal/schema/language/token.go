@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"encoding/hex"
@@ -86,14 +86,14 @@ func tokens(s string) ([]token, error) {
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
 			if n < 0 {
-				return nil, syntaxError(rest)
+				return nil, mysqlerr.Near(rest)
 			}
 			i += n + 4
 			continue
 		case len(rest) > 1 && rest[1] == '\'' && strings.IndexByte("xXbBnN", c) >= 0:
 			t, n := prefixed(rest)
 			if n == 0 {
-				return nil, syntaxError(rest)
+				return nil, mysqlerr.Near(rest)
 			}
 			i += n
 			t.start, t.end = start, i
@@ -106,7 +106,7 @@ func tokens(s string) ([]token, error) {
 				k = name
 			}
 			if n == 0 || k == name && strings.Contains(text, "\x00") {
-				return nil, syntaxError(rest)
+				return nil, mysqlerr.Near(rest)
 			}
 			i += n
 			if last := len(list) - 1; k == str && last >= 0 && list[last].kind == str { // 'a' 'b' is 'ab'
@@ -128,7 +128,7 @@ func tokens(s string) ([]token, error) {
 			if i < len(s) && (s[i] == '`' || s[i] == '\'' || s[i] == '"') {
 				text, n := quoted(s[i:])
 				if n == 0 {
-					return nil, syntaxError(rest)
+					return nil, mysqlerr.Near(rest)
 				}
 				i += n
 				add(token{k, text, start, i})
@@ -154,7 +154,7 @@ func tokens(s string) ([]token, error) {
 			if bits, ok := strings.CutPrefix(t.text, "0b"); ok {
 				var known bool
 				if t.text, known = binary(bits); !known {
-					return nil, syntaxError(rest)
+					return nil, mysqlerr.Near(rest)
 				}
 			}
 			add(t)
@@ -171,7 +171,7 @@ func tokens(s string) ([]token, error) {
 			add(token{param, fmt.Sprint("?", params), start, i})
 			continue
 		case c < ' ', c == '[', c == ']', c == ':' && !strings.HasPrefix(rest, ":="): // they mean something to SQLite
-			return nil, syntaxError(rest)
+			return nil, mysqlerr.Near(rest)
 		}
 		n := 1
 		for _, o := range []string{"<=>", "<=", ">=", "<>", "!=", ":=", "&&", "||", "<<", ">>", "->>", "->"} {
@@ -190,10 +190,6 @@ func tokens(s string) ([]token, error) {
 		list[len(list)-1].text = strings.Join(parts, "")
 	}
 	return list, nil
-}
-
-func syntaxError(rest string) *mysqlerr.Error {
-	return mysqlerr.New(mysqlerr.Syntax, syntaxNear+"'%s'", rest[:min(len(rest), 80)])
 }
 
 func wordByte(c byte) bool {

@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"strings"
@@ -7,7 +7,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
-// userName reads an account: name, 'name'@'%', CURRENT_USER, which is self. Accounts are for all hosts.
+// userName reads an account: name, 'name'@'%', CURRENT_USER, which is self. Accounts are for all
+// hosts.
 func (p *parser) userName(self string) string {
 	if p.accept("CURRENT_USER", "(", ")") || p.accept("CURRENT_USER") || p.accept("USER", "(", ")") {
 		return self
@@ -15,12 +16,12 @@ func (p *parser) userName(self string) string {
 	name := p.label()
 	if host := p.next(); host.kind == usrVar {
 		if host.text != "%" && !strings.EqualFold(host.text, "localhost") {
-			fail(unsupported("accounts of one host: '" + name + "'@'" + host.text + "'"))
+			fail(mysqlerr.NotYet("accounts of one host: '" + name + "'@'" + host.text + "'"))
 		}
 		p.i++
 	}
 	if name == "" {
-		fail(unsupported("accounts without a name"))
+		fail(mysqlerr.NotYet("accounts without a name"))
 	}
 	if len(name) > accounts.MaxName {
 		fail(mysqlerr.New(1470, "String '%s' is too long for user name (should be no longer than %d)", name[:accounts.MaxName], accounts.MaxName))
@@ -54,7 +55,7 @@ type User struct{ Name, Password string }
 
 // Users reads CREATE USER, ALTER USER or DROP USER, of the user self. The statement is lenient with
 // accounts that exist, or do not.
-func (st *stmt) Users(self string) (list []User, lenient bool, err error) {
+func (st *Statement) Users(self string) (list []User, lenient bool, err error) {
 	command := st.Verb(0)
 	_, err = st.parse(2, func(p *parser) {
 		if lenient = p.accept("IF"); lenient {
@@ -76,7 +77,7 @@ func (st *stmt) Users(self string) (list []User, lenient bool, err error) {
 }
 
 // GrantsOf reads FOR user at a token.
-func (st *stmt) GrantsOf(i int, self string) (name string, err error) {
+func (st *Statement) GrantsOf(i int, self string) (name string, err error) {
 	_, err = st.parse(i, func(p *parser) {
 		p.expect("FOR")
 		name = p.userName(self)
@@ -94,7 +95,7 @@ type Granting struct {
 }
 
 // Granting reads the statement, of the user self, with the default schema database.
-func (st *stmt) Granting(self, database string) (g *Granting, err error) {
+func (st *Statement) Granting(self, database string) (g *Granting, err error) {
 	_, err = st.parse(1, func(p *parser) { g = p.granting(self, database, st.Is(0, "REVOKE")) })
 	return g, err
 }
@@ -103,7 +104,7 @@ func (p *parser) granting(self, database string, revokes bool) *Granting {
 	g, to := &Granting{}, map[bool]string{true: "FROM", false: "TO"}[revokes]
 	for ok := true; ok; ok = p.accept(",") {
 		if p.privilege(g, revokes); g.All && !g.Option && p.is("FROM") {
-			fail(unsupported("REVOKE ALL without ON or GRANT OPTION"))
+			fail(mysqlerr.NotYet("REVOKE ALL without ON or GRANT OPTION"))
 		}
 	}
 	if g.Every = revokes && g.All && g.Option && p.is("FROM"); !g.Every {
@@ -147,7 +148,7 @@ func (p *parser) privilege(g *Granting, revokes bool) {
 	}
 	if found < 0 {
 		if t := p.next(); t.kind == word && !isReserved(t) {
-			fail(unsupported("the privilege " + strings.ToUpper(t.text)))
+			fail(mysqlerr.NotYet("the privilege " + strings.ToUpper(t.text)))
 		}
 		p.syntax()
 	}
@@ -158,7 +159,7 @@ func (p *parser) privilege(g *Granting, revokes bool) {
 		return
 	}
 	if one != accounts.Update {
-		fail(unsupported(accounts.PrivilegeNames[found] + " of columns"))
+		fail(mysqlerr.NotYet(accounts.PrivilegeNames[found] + " of columns"))
 	}
 	g.Updates = append(g.Updates, p.names()...)
 }

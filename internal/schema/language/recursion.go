@@ -1,11 +1,8 @@
-package schema
+package language
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-
-	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // MySQL ends a recursion after cte_max_recursion_depth rounds, each of all rows that the one before
@@ -41,21 +38,4 @@ func countRounds(c common) {
 	}
 	call(q.terms[0].only, 0)
 	call(q.terms[last].only, last)
-}
-
-// recursion is called as a recursion begins, and then for each row that it goes on from; in a round
-// there are at most so many, 0: it begins.
-func recursion(s *Session, a []value) value {
-	number, _ := a[0].(int64)
-	most, _ := a[1].(int64)
-	if most == 0 {
-		s.statement.recursions[number] = 0
-		return int64(1)
-	}
-	s.statement.recursions[number]++
-	limit, _ := strconv.ParseFloat(s.variables["cte_max_recursion_depth"], 64)
-	if rounds := (s.statement.recursions[number] + most - 1) / most; float64(rounds) > limit {
-		return mysqlerr.New(mysqlerr.Recursion, "Recursive query aborted after %d iterations. Try increasing @@cte_max_recursion_depth to a larger value.", rounds)
-	}
-	return int64(1)
 }

@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"fmt"
@@ -27,8 +27,8 @@ const (
 	enumClass // text that is a number too
 )
 
-// An exprKind says what an expression's values are.
-type exprKind struct {
+// An Kind says what an expression's values are.
+type Kind struct {
 	class
 	scale  int      // the places of a decimal number that are shown
 	digits int      // the places that are computed, at least as many
@@ -52,52 +52,52 @@ const placesOfQuotient = 4
 // maxScale is how many places a decimal number can have.
 const maxScale = 38
 
-func decimal(scale, digits int) exprKind {
-	return exprKind{class: decimalClass, scale: min(scale, maxScale), digits: max(scale, digits)}
+func decimal(scale, digits int) Kind {
+	return Kind{class: decimalClass, scale: min(scale, maxScale), digits: max(scale, digits)}
 }
 
-func (k exprKind) numeric() bool {
+func (k Kind) numeric() bool {
 	return k.class == integerClass || k.class == decimalClass || k.class == doubleClass
 }
 
-func (k exprKind) text() bool { return k.class == textClass || k.class == enumClass }
+func (k Kind) text() bool { return k.class == textClass || k.class == enumClass }
 
 // asNumber returns the kind of what a number is made of. Of text, and of NULL, that is a
 // floating-point one. Of a time it is its digits.
-func (k exprKind) asNumber() exprKind {
+func (k Kind) asNumber() Kind {
 	if k.time != noTime {
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	}
 	if k.text() || k.class == nullClass {
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	}
 	return k
 }
 
 // KindOf returns the kind of a column's values by its type. Types of columns that the engine
 // computes are not known.
-func KindOf(columnType string) exprKind {
+func KindOf(columnType string) Kind {
 	name, size, _ := strings.Cut(strings.ToLower(columnType), "(")
 	switch name, _, _ = strings.Cut(name, " "); name {
 	case "enum":
-		return exprKind{class: enumClass}
+		return Kind{class: enumClass}
 	case "bigint", "int", "integer", "smallint", "tinyint", "mediumint", "bool", "boolean", "year":
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	case "decimal", "numeric", "dec":
 		_, places, _ := strings.Cut(strings.TrimRight(size, " )"), ",")
 		scale, _ := strconv.Atoi(strings.TrimSpace(places))
 		return decimal(scale, 0)
 	case "double", "float", "real":
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	}
 	if strings.Contains(name, "char") || strings.Contains(name, "text") || strings.Contains(name, "time") || name == "date" {
-		return exprKind{class: textClass, time: map[string]timeKind{"date": dayTime, "datetime": instantTime, "timestamp": instantTime}[name]}
+		return Kind{class: textClass, time: map[string]timeKind{"date": dayTime, "datetime": instantTime, "timestamp": instantTime}[name]}
 	}
-	return exprKind{}
+	return Kind{}
 }
 
 // Name returns the type of a column with such values; "": it is not known.
-func (k exprKind) Name() string {
+func (k Kind) Name() string {
 	switch k.class {
 	case integerClass:
 		return "bigint"
@@ -127,25 +127,25 @@ const (
 func (t Type) Number() bool { return t == Integer || t == Float || t == Decimal }
 
 // Kind returns the kind of a column's values: those of Decimal have so many places.
-func (t Type) Kind(places int) exprKind {
+func (t Type) Kind(places int) Kind {
 	switch t {
 	case Integer:
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	case Float:
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	case Decimal:
 		return decimal(places, 0)
 	case Date:
-		return exprKind{class: textClass, time: dayTime}
+		return Kind{class: textClass, time: dayTime}
 	case Datetime:
-		return exprKind{class: textClass, time: instantTime}
+		return Kind{class: textClass, time: instantTime}
 	}
-	return exprKind{class: textClass}
+	return Kind{class: textClass}
 }
 
 // Type returns the type of a column with such values, and the places of decimal numbers. It is not
 // known if only the values say it.
-func (k exprKind) Type() (t Type, places int, known bool) {
+func (k Kind) Type() (t Type, places int, known bool) {
 	switch k.class {
 	case unknownClass, nullClass:
 		return String, 0, false
@@ -160,7 +160,7 @@ func (k exprKind) Type() (t Type, places int, known bool) {
 }
 
 // Or returns the kind, or another one if it is not known.
-func (k exprKind) Or(other exprKind) exprKind {
+func (k Kind) Or(other Kind) Kind {
 	if k.class == unknownClass {
 		return other
 	}
@@ -168,7 +168,7 @@ func (k exprKind) Or(other exprKind) exprKind {
 }
 
 // Of returns the kind of a variable that gets a value of an expression: a time is text then.
-func (k exprKind) Of(v any) exprKind {
+func (k Kind) Of(v any) Kind {
 	if k.class == unknownClass || k.class == nullClass {
 		k = kindOfValue(v)
 	}
@@ -177,53 +177,53 @@ func (k exprKind) Of(v any) exprKind {
 }
 
 // kindOfValue returns the kind of a value that is given to a statement.
-func kindOfValue(v any) exprKind {
+func kindOfValue(v any) Kind {
 	switch v.(type) {
 	case nil:
-		return exprKind{class: nullClass}
+		return Kind{class: nullClass}
 	case int64, int, uint64, bool:
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	case float64:
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	case string, []byte:
-		return exprKind{class: textClass}
+		return Kind{class: textClass}
 	}
-	return exprKind{}
+	return Kind{}
 }
 
 // kindOfNumber returns the kind of a number as it is written.
-func kindOfNumber(text string) exprKind {
+func kindOfNumber(text string) Kind {
 	whole, places, point := strings.Cut(text, ".")
 	switch {
 	case strings.HasPrefix(text, "0x"), strings.HasPrefix(text, "0X"):
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	case strings.ContainsAny(text, "eE"):
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	case point:
 		return decimal(len(places), 0)
 	}
 	if _, err := strconv.ParseInt(whole, 10, 64); err != nil {
 		return decimal(0, 0)
 	}
-	return exprKind{class: integerClass}
+	return Kind{class: integerClass}
 }
 
 // either returns the kind of what is one of several expressions, as IFNULL returns it.
-func either(kinds ...exprKind) (k exprKind) {
+func either(kinds ...Kind) (k Kind) {
 	k.class = nullClass
 	for _, other := range kinds {
 		switch {
 		case other.class == nullClass:
 		case other.class == unknownClass:
-			return exprKind{}
+			return Kind{}
 		case k.class == nullClass:
 			k = other
 		case k.class == other.class && k.class != decimalClass:
 			k.time = min(k.time, 1) * min(other.time, 1) * max(k.time, other.time)
 		case k.text() || other.text():
-			k = exprKind{class: textClass}
+			k = Kind{class: textClass}
 		case k.class == doubleClass || other.class == doubleClass:
-			k = exprKind{class: doubleClass}
+			k = Kind{class: doubleClass}
 		default:
 			k = decimal(max(k.scale, other.scale), max(k.digits, other.digits))
 		}
@@ -232,7 +232,7 @@ func either(kinds ...exprKind) (k exprKind) {
 }
 
 // computed returns the kind of a sum, a difference, a product or a remainder.
-func computed(operator string, a, b exprKind) exprKind {
+func computed(operator string, a, b Kind) Kind {
 	a, b = a.asNumber(), b.asNumber()
 	k := either(a, b)
 	if k.class == decimalClass && operator == "*" {
@@ -242,7 +242,7 @@ func computed(operator string, a, b exprKind) exprKind {
 }
 
 // quotient returns the kind of a / b.
-func quotient(a, b exprKind) exprKind {
+func quotient(a, b Kind) Kind {
 	a, b = a.asNumber(), b.asNumber()
 	if k := either(a, b); k.class == unknownClass || k.class == doubleClass {
 		return k
@@ -254,10 +254,10 @@ func quotient(a, b exprKind) exprKind {
 	return decimal(a.scale+placesOfQuotient, groups(x+y+more))
 }
 
-// A typedColumn is a column of a table or of a query.
-type typedColumn struct {
+// A Column is a column of a table or of a query.
+type Column struct {
 	Name   string
-	Kind   exprKind
+	Kind   Kind
 	Hidden bool // * does not include it
 }
 
@@ -269,41 +269,41 @@ type nameScope struct {
 
 type scopeTable struct {
 	name    string
-	columns []typedColumn
+	columns []Column
 }
 
 // A withName is a query of WITH.
 type withName struct {
 	name    string
-	columns []typedColumn
+	columns []Column
 }
 
 // kind returns the kind of an expression, in the scopes of what is being written.
-func (r *restorer) kind(e *expr) exprKind {
+func (r *restorer) kind(e *expr) Kind {
 	if e == nil {
-		return exprKind{class: nullClass}
+		return Kind{class: nullClass}
 	}
 	k, ok := r.kinds[e]
 	if !ok {
 		if r.kinds == nil {
-			r.kinds = map[*expr]exprKind{}
+			r.kinds = map[*expr]Kind{}
 		}
-		r.kinds[e] = exprKind{} // should it be found within itself, by names
+		r.kinds[e] = Kind{} // should it be found within itself, by names
 		k = r.findKind(e)
 		r.kinds[e] = k
 	}
 	return k
 }
 
-func (r *restorer) kindsOf(list []*expr) (kinds []exprKind) {
+func (r *restorer) kindsOf(list []*expr) (kinds []Kind) {
 	for _, e := range list {
 		kinds = append(kinds, r.kind(e))
 	}
 	return kinds
 }
 
-func (r *restorer) findKind(e *expr) exprKind {
-	integer, text := exprKind{class: integerClass}, exprKind{class: textClass}
+func (r *restorer) findKind(e *expr) Kind {
+	integer, text := Kind{class: integerClass}, Kind{class: textClass}
 	switch e.form {
 	case stringForm:
 		return text
@@ -311,7 +311,7 @@ func (r *restorer) findKind(e *expr) exprKind {
 		return kindOfNumber(e.text)
 	case wordForm:
 		if e.text == "NULL" {
-			return exprKind{class: nullClass}
+			return Kind{class: nullClass}
 		}
 		return integer
 	case columnForm:
@@ -338,7 +338,7 @@ func (r *restorer) findKind(e *expr) exprKind {
 	case collateForm:
 		return text
 	case numberOfForm:
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	case isForm, likeForm, betweenForm, inForm, anyForm, existsForm:
 		return integer
 	case prefixForm:
@@ -360,7 +360,7 @@ func (r *restorer) findKind(e *expr) exprKind {
 	case castForm:
 		return kindOfCast(e)
 	case caseForm:
-		var kinds []exprKind
+		var kinds []Kind
 		for i := 2; i < len(e.args); i += 2 {
 			kinds = append(kinds, r.kind(e.args[i]))
 		}
@@ -368,26 +368,26 @@ func (r *restorer) findKind(e *expr) exprKind {
 	case callForm:
 		return r.kindOfCall(e)
 	}
-	return exprKind{}
+	return Kind{}
 }
 
-func (r *restorer) kindOfPrefix(e *expr) exprKind {
+func (r *restorer) kindOfPrefix(e *expr) Kind {
 	k := r.kind(e.args[0])
 	switch {
 	case e.text == "BINARY":
-		return exprKind{class: textClass}
+		return Kind{class: textClass}
 	case e.text == "-":
 		return k.asNumber()
 	case e.text == "+":
 		return k
 	}
-	return exprKind{class: integerClass}
+	return Kind{class: integerClass}
 }
 
-func kindOfCast(e *expr) exprKind {
+func kindOfCast(e *expr) Kind {
 	switch e.text {
 	case "SIGNED", "UNSIGNED":
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	case "DECIMAL":
 		scale := 0
 		if len(e.path) == 2 {
@@ -395,54 +395,54 @@ func kindOfCast(e *expr) exprKind {
 		}
 		return decimal(scale, 0)
 	case "DOUBLE", "FLOAT", "REAL":
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	case "DATE":
-		return exprKind{class: textClass, time: dayTime}
+		return Kind{class: textClass, time: dayTime}
 	case "DATETIME", "TIMESTAMP":
-		return exprKind{class: textClass, time: instantTime}
+		return Kind{class: textClass, time: instantTime}
 	}
-	return exprKind{class: textClass}
+	return Kind{class: textClass}
 }
 
 // shifted returns the kind of a time and an interval of a unit.
-func (k exprKind) shifted(unit string) exprKind {
-	of := exprKind{class: textClass, time: k.time}
+func (k Kind) shifted(unit string) Kind {
+	of := Kind{class: textClass, time: k.time}
 	if k.time == dayTime && !functions.WholeDays(unit) {
 		of.time = instantTime
 	}
 	return of
 }
 
-func (r *restorer) kindOfCall(e *expr) exprKind {
-	first := exprKind{}
+func (r *restorer) kindOfCall(e *expr) Kind {
+	first := Kind{}
 	if len(e.args) > 0 {
 		first = r.kind(e.args[0])
 	}
 	number := first.asNumber()
 	switch {
 	case integerResults[e.text]:
-		return exprKind{class: integerClass}
+		return Kind{class: integerClass}
 	case doubleResults[e.text]:
-		return exprKind{class: doubleClass}
+		return Kind{class: doubleClass}
 	case textResults[e.text], documents[e.text] != "", e.text == "JSON_UNQUOTE", e.text == "JSON_TYPE", e.text == "JSON_QUOTE":
-		return exprKind{class: textClass}
+		return Kind{class: textClass}
 	case sameResults[e.text]:
 		return first
 	case eitherResults[e.text]:
 		kinds := r.kindsOf(e.args)
 		k := either(kinds...)
-		if (e.text == "GREATEST" || e.text == "LEAST") && k.numeric() && slices.Contains(kinds, exprKind{class: nullClass}) {
-			k = exprKind{class: doubleClass}
+		if (e.text == "GREATEST" || e.text == "LEAST") && k.numeric() && slices.Contains(kinds, Kind{class: nullClass}) {
+			k = Kind{class: doubleClass}
 		}
 		return k
 	}
 	switch e.text {
 	case "DATE", "LAST_DAY", "FROM_DAYS", "MAKEDATE", "CURDATE", "CURRENT_DATE", "UTC_DATE":
-		return exprKind{class: textClass, time: dayTime}
+		return Kind{class: textClass, time: dayTime}
 	case "TIMESTAMP", "CONVERT_TZ", "NOW", "SYSDATE", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "UTC_TIMESTAMP":
-		return exprKind{class: textClass, time: instantTime}
+		return Kind{class: textClass, time: instantTime}
 	case "STR_TO_DATE":
-		k := exprKind{class: textClass}
+		k := Kind{class: textClass}
 		if len(e.args) == 2 && e.args[1].form == stringForm {
 			switch day, clock := functions.FormatHas(e.args[1].text); {
 			case day && clock:
@@ -453,9 +453,9 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 		}
 		return k
 	case "TIME_FORMAT", "ADDTIME", "SUBTIME", "MAKETIME", "TIME":
-		return exprKind{class: textClass}
+		return Kind{class: textClass}
 	case "FROM_UNIXTIME":
-		return exprKind{class: textClass, time: map[int]timeKind{1: instantTime}[len(e.args)]}
+		return Kind{class: textClass, time: map[int]timeKind{1: instantTime}[len(e.args)]}
 	case "DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE":
 		if len(e.args) == 2 && e.args[1].form == intervalForm {
 			return first.shifted(e.args[1].text)
@@ -470,7 +470,7 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 			if k := either(r.kindsOf(e.args[1:])...); k.class != nullClass {
 				return k
 			}
-			return exprKind{class: textClass}
+			return Kind{class: textClass}
 		}
 	case "LAG", "LEAD":
 		if len(e.args) == 3 {
@@ -488,12 +488,12 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 			number = decimal(0, 0)
 		}
 		if number.class == decimalClass && e.text == "AVG" {
-			number = quotient(number, exprKind{class: integerClass})
+			number = quotient(number, Kind{class: integerClass})
 		}
 		return number
 	case "CEILING", "CEIL", "FLOOR":
 		if number.class == decimalClass {
-			return exprKind{class: integerClass}
+			return Kind{class: integerClass}
 		}
 		return number
 	case "ROUND", "TRUNCATE":
@@ -509,11 +509,11 @@ func (r *restorer) kindOfCall(e *expr) exprKind {
 		}
 		return decimal(max(places, 0), 0)
 	}
-	return exprKind{}
+	return Kind{}
 }
 
 // kindOfName returns the kind of what a name means in the scopes around.
-func (r *restorer) kindOfName(path []string) exprKind {
+func (r *restorer) kindOfName(path []string) Kind {
 	name := path[len(path)-1]
 	for _, s := range slices.Backward(r.scopes) {
 		for _, t := range s.tables {
@@ -532,7 +532,7 @@ func (r *restorer) kindOfName(path []string) exprKind {
 			}
 		}
 	}
-	return exprKind{}
+	return Kind{}
 }
 
 // scopeOf returns the scope of a SELECT.
@@ -561,7 +561,7 @@ func (r *restorer) inScope(s *selection, f func()) {
 }
 
 // columnsOfTable returns the columns of a table, nil if there is no such table.
-func (r *restorer) columnsOfTable(t *tableRef) []typedColumn {
+func (r *restorer) columnsOfTable(t *tableRef) []Column {
 	if t.query != nil {
 		return r.columnsOf(t.query)
 	}
@@ -578,7 +578,7 @@ func (r *restorer) columnsOfTable(t *tableRef) []typedColumn {
 // pushWith lets the names of WITH be known.
 func (r *restorer) pushWith(q *query, c common) {
 	name := strings.ToLower(c.name)
-	rename := func(columns []typedColumn) []typedColumn {
+	rename := func(columns []Column) []Column {
 		if len(columns) != len(c.columns) {
 			return columns
 		}
@@ -598,12 +598,12 @@ func (r *restorer) pushWith(q *query, c common) {
 }
 
 // columnsOf returns the columns of a query; nil: they are not known.
-func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
+func (r *restorer) columnsOf(q *query) (columns []Column) {
 	if known, ok := r.results[q]; ok {
 		return known
 	}
 	if r.results == nil {
-		r.results = map[*query][]typedColumn{}
+		r.results = map[*query][]Column{}
 	}
 	defer r.deeper()()
 	with := len(r.with)
@@ -615,7 +615,7 @@ func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
 		r.pushWith(q, c)
 	}
 	for i, t := range q.terms {
-		var more []typedColumn
+		var more []Column
 		if t.nested != nil {
 			more = r.columnsOf(t.nested)
 		} else {
@@ -635,14 +635,14 @@ func (r *restorer) columnsOf(q *query) (columns []typedColumn) {
 	return columns
 }
 
-func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
+func (r *restorer) columnsOfSelection(s *selection) (columns []Column) {
 	if s.values != nil {
 		for i := range s.values[0] {
-			var kinds []exprKind
+			var kinds []Kind
 			for _, row := range s.values {
 				kinds = append(kinds, r.kind(row[i]))
 			}
-			columns = append(columns, typedColumn{Kind: either(kinds...)})
+			columns = append(columns, Column{Kind: either(kinds...)})
 		}
 		return columns
 	}
@@ -657,7 +657,7 @@ func (r *restorer) columnsOfSelection(s *selection) (columns []typedColumn) {
 				case i.of.form == columnForm:
 					name = i.of.path[len(i.of.path)-1]
 				}
-				columns = append(columns, typedColumn{Name: name, Kind: r.kind(i.of)})
+				columns = append(columns, Column{Name: name, Kind: r.kind(i.of)})
 				continue
 			}
 			for _, t := range sc.tables {

@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"fmt"
@@ -36,7 +36,7 @@ func (p *parser) query() *query {
 		}
 		for _, word := range []string{"UPDATE", "INSERT", "DELETE", "REPLACE"} {
 			if p.is(word) {
-				fail(unsupported("WITH ... " + word))
+				fail(mysqlerr.NotYet("WITH ... " + word))
 			}
 		}
 	}
@@ -90,7 +90,7 @@ func (p *parser) united(q *query, first term) {
 		how := p.taken()
 		if p.accept("ALL") {
 			if how != "UNION" {
-				fail(unsupported(how + " ALL"))
+				fail(mysqlerr.NotYet(how + " ALL"))
 			}
 			how += " ALL"
 		} else {
@@ -126,7 +126,7 @@ func (p *parser) ends(q *query) {
 	}
 	p.limit(q)
 	if p.is("INTO") {
-		fail(unsupported("SELECT ... INTO"))
+		fail(mysqlerr.NotYet("SELECT ... INTO"))
 	}
 	switch {
 	case p.accept("LOCK", "IN", "SHARE", "MODE"):
@@ -317,7 +317,7 @@ func (p *parser) table(join string) *tableRef {
 	t := &tableRef{join: join}
 	switch {
 	case p.is("LATERAL"):
-		fail(unsupported("LATERAL"))
+		fail(mysqlerr.NotYet("LATERAL"))
 	case p.beginsQuery(p.i):
 		t.query = p.enclosedQuery()
 	case p.accept("("):
@@ -331,7 +331,7 @@ func (p *parser) table(join string) *tableRef {
 	default:
 		p.tableName(t)
 		if p.is("(") {
-			fail(unsupported(t.name + "() as a table"))
+			fail(mysqlerr.NotYet(t.name + "() as a table"))
 		}
 	}
 	if t.inner != nil {

@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"cmp"
@@ -25,7 +25,7 @@ func (r *restorer) query(q *query) {
 		if q.recursive {
 			r.pushWith(q, c)
 		}
-		r.write(quoteName(c.name))
+		r.write(QuoteName(c.name))
 		r.columns(c.columns)
 		r.write(" AS ")
 		r.enclosed(c.query)
@@ -71,7 +71,7 @@ func (r *restorer) limit(q *query) {
 
 // columns writes a list of columns, if there is one.
 func (r *restorer) columns(names []string) {
-	r.each(len(names), " (", ", ", func(i int) { r.write(quoteName(names[i])) })
+	r.each(len(names), " (", ", ", func(i int) { r.write(QuoteName(names[i])) })
 	if names != nil {
 		r.write(")")
 	}
@@ -100,9 +100,9 @@ func (r *restorer) selectionInScope(s *selection, united bool) {
 		}
 		switch {
 		case item.named:
-			r.write(" AS ", quoteName(item.alias))
+			r.write(" AS ", QuoteName(item.alias))
 		case item.of.form != columnForm && item.of.form != starForm: // SQLite would name it after its own spelling
-			r.write(" AS ", quoteName(item.text[:functions.Characters(item.text, maxName)]))
+			r.write(" AS ", QuoteName(item.text[:functions.Characters(item.text, maxName)]))
 		}
 	})
 	if s.from != nil {
@@ -126,7 +126,7 @@ func (r *restorer) selectionInScope(s *selection, united bool) {
 		r.expr(having)
 	}
 	r.each(len(s.windows), " WINDOW ", ", ", func(i int) {
-		r.write(quoteName(s.windows[i].name), " AS ")
+		r.write(QuoteName(s.windows[i].name), " AS ")
 		r.window(&s.windows[i].window)
 	})
 }
@@ -164,7 +164,7 @@ func (r *restorer) table(t *tableRef) {
 	case t.query != nil:
 		r.enclosed(t.query)
 	case t.schema == "" && slices.ContainsFunc(r.with, func(w withName) bool { return w.name == strings.ToLower(t.name) }):
-		r.write(quoteName(t.name))
+		r.write(QuoteName(t.name))
 	default:
 		schema := r.schemaOf(t)
 		view, err := r.names.View(schema, t.name)
@@ -173,13 +173,13 @@ func (r *restorer) table(t *tableRef) {
 		}
 		if view != nil {
 			r.view(view, r.enclosed)
-			r.write(" AS ", quoteName(t.known()))
+			r.write(" AS ", QuoteName(t.known()))
 			return
 		}
 		r.path([]string{schema, t.name})
 	}
 	if t.alias != "" {
-		r.write(" AS ", quoteName(t.alias))
+		r.write(" AS ", QuoteName(t.alias))
 	}
 }
 

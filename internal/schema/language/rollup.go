@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"fmt"
@@ -26,13 +26,13 @@ func rollupError(what string) error {
 
 // levels are what each level of a rollup adds to the grouping.
 type levels struct {
-	st      *stmt
+	st      *Statement
 	by      []*expr
 	aliases [][]string // under which BY is known too
 }
 
 // rolledUp returns a SELECT that has WITH ROLLUP without it, and the ORDER BY of its query.
-func rolledUp(st *stmt, q *query, s *selection) (*selection, []ordered) {
+func rolledUp(st *Statement, q *query, s *selection) (*selection, []ordered) {
 	if len(s.group) > maxLevels {
 		fail(rollupError(fmt.Sprintf("by more than %d expressions", maxLevels)))
 	}

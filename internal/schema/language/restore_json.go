@@ -1,4 +1,4 @@
-package schema
+package language
 
 // JSON is made by SQLite's functions, which tell JSON from text when one is an argument of another.
 // The result of the outermost call is text, written as MySQL writes it.

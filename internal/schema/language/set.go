@@ -1,4 +1,6 @@
-package schema
+package language
+
+import "github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 
 // A Setting is what SET does to one variable.
 type Setting struct {
@@ -10,7 +12,7 @@ type Setting struct {
 }
 
 // Settings reads what SET has from a token on.
-func (st *stmt) Settings(i int) (list []Setting, err error) {
+func (st *Statement) Settings(i int) (list []Setting, err error) {
 	global := false
 	_, err = st.parse(i, func(p *parser) {
 		for more := p.i < len(p.tokens); more; more = p.accept(",") {
@@ -38,7 +40,7 @@ func (st *stmt) Settings(i int) (list []Setting, err error) {
 }
 
 // Values reads the expressions from a token on, as a query of them.
-func (st *stmt) Values(i int) (q *Query, err error) {
+func (st *Statement) Values(i int) (q *Query, err error) {
 	_, err = st.parse(i, func(p *parser) {
 		q = p.valueOf(p.exprs())
 		p.end()
@@ -52,18 +54,18 @@ func (p *parser) valueOf(list []*expr) *Query {
 	for _, e := range list {
 		s.items = append(s.items, item{of: e})
 	}
-	return &Query{p.stmt, &query{terms: []term{{only: s}}}}
+	return &Query{p.Statement, &query{terms: []term{{only: s}}}}
 }
 
 // Temporary splits SET STATEMENT a = 1 FOR statement into its settings, which begin at token 2, and
 // the statement.
-func (st *stmt) Temporary() (settings, then *stmt, err error) {
+func (st *Statement) Temporary() (settings, then *Statement, err error) {
 	for i, t := range st.outer(2) {
 		switch {
 		case t.is("FOR") && i+1 < len(st.tokens):
-			return &stmt{st.Text, nil, st.tokens[:i]}, &stmt{st.Text, st.Args, st.tokens[i+1:]}, nil
+			return &Statement{st.Text, nil, st.tokens[:i]}, &Statement{st.Text, st.Args, st.tokens[i+1:]}, nil
 		case t.kind == param:
-			return nil, nil, unsupported("? in SET STATEMENT")
+			return nil, nil, mysqlerr.NotYet("? in SET STATEMENT")
 		}
 	}
 	return nil, nil, st.Near(len(st.tokens) - 1)

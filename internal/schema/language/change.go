@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"fmt"
@@ -11,10 +11,11 @@ import (
 // A Change is UPDATE, INSERT, REPLACE or DELETE.
 type Change struct {
 	Command string
-	// Beside returns what else a condition column <> 'x' of an UPDATE leaves out with x. nil: nothing.
+	// Beside returns what else a condition column <> 'x' of an UPDATE leaves out with x. nil:
+	// nothing.
 	Beside func(column, x string) []string
 
-	st      *stmt
+	st      *Statement
 	ignore  bool
 	tables  []*tableRef
 	set     []assignment
@@ -37,7 +38,7 @@ type assignment struct {
 
 // change reads one.
 func (p *parser) change() *Change {
-	c := &Change{st: p.stmt, Command: p.taken()}
+	c := &Change{st: p.Statement, Command: p.taken()}
 	for option := true; option; {
 		switch {
 		case p.accept("IGNORE"):
@@ -55,10 +56,10 @@ func (p *parser) change() *Change {
 		p.rowsOf(c)
 	case "DELETE":
 		if !p.accept("FROM") {
-			fail(unsupported("DELETE of several tables"))
+			fail(mysqlerr.NotYet("DELETE of several tables"))
 		}
 		if c.tables = p.tables(); len(c.tables) > 1 || c.tables[0].name == "" || p.is("USING") {
-			fail(unsupported("DELETE of several tables"))
+			fail(mysqlerr.NotYet("DELETE of several tables"))
 		}
 		p.rowsOf(c)
 	default:
@@ -122,7 +123,7 @@ func (p *parser) assignments() (list []assignment) {
 }
 
 // Change reads the change that a statement is from a token on.
-func (st *stmt) Change(i int) (c *Change, err error) {
+func (st *Statement) Change(i int) (c *Change, err error) {
 	_, err = st.parse(i, func(p *parser) { c = p.change(); p.end() })
 	return c, err
 }
@@ -131,7 +132,7 @@ func (st *stmt) Change(i int) (c *Change, err error) {
 func (c *Change) Table() (Table, error) {
 	t := c.tables[0]
 	if t.query != nil {
-		return Table{}, unsupported(c.Command + " of a query")
+		return Table{}, mysqlerr.NotYet(c.Command + " of a query")
 	}
 	return Table{t.schema, t.name}, nil
 }
@@ -189,7 +190,7 @@ func (r *restorer) change(c *Change, t Table, columns []string) {
 	}
 	r.write(" ", t.String())
 	if alias := c.tables[0].alias; alias != "" {
-		r.write(" AS ", quoteName(alias))
+		r.write(" AS ", QuoteName(alias))
 	}
 	r.assignments(" SET ", c.set)
 	if c.columns != nil || c.Command != "INSERT" {
@@ -215,7 +216,7 @@ func (r *restorer) change(c *Change, t Table, columns []string) {
 
 func (r *restorer) assignments(begin string, list []assignment) {
 	r.each(len(list), begin, ", ", func(i int) {
-		r.write(quoteName(list[i].column), " = ")
+		r.write(QuoteName(list[i].column), " = ")
 		r.expr(list[i].value)
 	})
 }
@@ -235,7 +236,7 @@ func (r *restorer) changed(c *Change, t Table) {
 	}
 	r.write(" WHERE rowid IN (SELECT rowid FROM ", t.String())
 	if alias := c.tables[0].alias; alias != "" {
-		r.write(" AS ", quoteName(alias))
+		r.write(" AS ", QuoteName(alias))
 	}
 	where()
 	r.orderBy(c.order)
@@ -287,7 +288,7 @@ func (c *Change) Joined() (changed []Joined, err error) {
 		}
 		t := &changed[n]
 		t.Columns = append(t.Columns, a.column)
-		t.set = append(t.set, fmt.Sprintf("%s = j.v%d", quoteName(a.column), i))
+		t.set = append(t.set, fmt.Sprintf("%s = j.v%d", QuoteName(a.column), i))
 		s.items = append(s.items, item{of: a.value, alias: fmt.Sprint("v", i), named: true})
 	}
 	c.joined = &query{terms: []term{{only: s}}}
@@ -300,9 +301,9 @@ func (c *Change) Rows(n Names) (*Plan, error) {
 	return c.st.plan(n, func(r *restorer, _ *Plan) { r.query(c.joined) })
 }
 
-// Update returns the UPDATE of one of the tables, whose number it is, and which is t, by the rows in
-// another table. A row that several others match is changed once, as the first of them says.
+// Update returns the UPDATE of one of the tables, whose number it is, and which is t, by the rows
+// in another table. A row that several others match is changed once, as the first of them says.
 func (j *Joined) Update(t Table, number int, rows string) string {
 	return fmt.Sprintf("UPDATE %s AS %s SET %s FROM (SELECT *, MIN(rowid) FROM %s GROUP BY r%[5]d) AS j WHERE %[2]s.rowid = j.r%[5]d",
-		t, quoteName(j.of.known()), strings.Join(j.set, ", "), rows, number)
+		t, QuoteName(j.of.known()), strings.Join(j.set, ", "), rows, number)
 }

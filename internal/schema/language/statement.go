@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"iter"
@@ -7,23 +7,25 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
 // A Statement is one in MySQL's spelling, split into tokens. Errors of its methods are MySQL's
 // errors, of syntax or of what is not understood.
-type stmt struct {
+type Statement struct {
 	Text   string
 	Args   []any // for its ?s
 	tokens []token
 }
 
-// newStmt splits a statement. It leaves out what ends it.
-func newStmt(text string, args []any) (*stmt, error) {
+// Read splits a statement. It leaves out what ends it.
+func Read(text string, args []any) (*Statement, error) {
 	list, err := tokens(text)
 	for len(list) > 0 && list[len(list)-1].is(";") {
 		list = list[:len(list)-1]
 	}
-	st := &stmt{text, args, list}
+	st := &Statement{text, args, list}
 	if i := slices.IndexFunc(list, func(t token) bool { return t.is(";") }); err == nil && i >= 0 {
 		err = st.Near(i)
 	}
@@ -54,7 +56,7 @@ func Split(text string) (statements []string, rest string) {
 	return statements, strings.TrimSpace(text[from:])
 }
 
-func (st *stmt) at(i int) *token {
+func (st *Statement) at(i int) *token {
 	if i < 0 || i >= len(st.tokens) {
 		return &token{kind: op}
 	}
@@ -62,10 +64,10 @@ func (st *stmt) at(i int) *token {
 }
 
 // Len returns the number of tokens. What is at other places than theirs is a token that is nothing.
-func (st *stmt) Len() int { return len(st.tokens) }
+func (st *Statement) Len() int { return len(st.tokens) }
 
 // Is reports whether the tokens at a place are these words or marks.
-func (st *stmt) Is(i int, words ...string) bool {
+func (st *Statement) Is(i int, words ...string) bool {
 	for n, w := range words {
 		if !st.at(i + n).is(w) {
 			return false
@@ -75,7 +77,7 @@ func (st *stmt) Is(i int, words ...string) bool {
 }
 
 // Verb returns the word or mark at a place in capitals; "": there is another token.
-func (st *stmt) Verb(i int) string {
+func (st *Statement) Verb(i int) string {
 	if t := st.at(i); t.kind == word || t.kind == op {
 		return strings.ToUpper(t.text)
 	}
@@ -83,16 +85,16 @@ func (st *stmt) Verb(i int) string {
 }
 
 // Word returns what the token at a place means: the text of a string, the name in backquotes.
-func (st *stmt) Word(i int) string { return st.at(i).text }
+func (st *Statement) Word(i int) string { return st.at(i).text }
 
 // Named reports whether the token at a place may be a name.
-func (st *stmt) Named(i int) bool { return st.at(i).identifier() }
+func (st *Statement) Named(i int) bool { return st.at(i).identifier() }
 
 // Near returns the error of a statement that is wrong at a place.
-func (st *stmt) Near(i int) error { return syntaxError(st.rest(i)) }
+func (st *Statement) Near(i int) error { return mysqlerr.Near(st.rest(i)) }
 
 // rest returns the text from a token on.
-func (st *stmt) rest(i int) string {
+func (st *Statement) rest(i int) string {
 	if i >= len(st.tokens) {
 		return ""
 	}
@@ -100,7 +102,7 @@ func (st *stmt) rest(i int) string {
 }
 
 // outer yields the tokens from one on, except parentheses and what is in them.
-func (st *stmt) outer(from int) iter.Seq2[int, *token] {
+func (st *Statement) outer(from int) iter.Seq2[int, *token] {
 	return func(yield func(int, *token) bool) {
 		depth := 0
 		for i := from; i < len(st.tokens); i++ {
@@ -117,7 +119,7 @@ func (st *stmt) outer(from int) iter.Seq2[int, *token] {
 }
 
 // Params returns the number of ?s.
-func (st *stmt) Params() (n int) {
+func (st *Statement) Params() (n int) {
 	for i := range st.tokens {
 		if st.tokens[i].kind == param {
 			n++
@@ -130,7 +132,7 @@ func (st *stmt) Params() (n int) {
 var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
 
 // TimeHint returns how long the hint of a SELECT lets it run; below 0: it has no such hint.
-func (st *stmt) TimeHint() time.Duration {
+func (st *Statement) TimeHint() time.Duration {
 	first := 0
 	for st.at(first).is("(") {
 		first++
@@ -154,10 +156,10 @@ const MaxTime = 365 * 24 * time.Hour
 type Table struct{ Schema, Name string }
 
 // String returns the name as SQL.
-func (t Table) String() string { return quoteName(t.Schema) + "." + quoteName(t.Name) }
+func (t Table) String() string { return QuoteName(t.Schema) + "." + QuoteName(t.Name) }
 
 // Table reads the name of a table at a token, and returns the token after it.
-func (st *stmt) Table(i int) (t Table, next int, err error) {
+func (st *Statement) Table(i int) (t Table, next int, err error) {
 	next, err = st.parse(i, func(p *parser) { t = p.tableNamed() })
 	return t, next, err
 }
@@ -169,7 +171,7 @@ func (p *parser) tableNamed() Table {
 }
 
 // Rename has the statement's strings that are old be now, if it names a table.
-func (st *stmt) Rename(table, old, now string) {
+func (st *Statement) Rename(table, old, now string) {
 	if !slices.ContainsFunc(st.tokens, func(t token) bool { return t.identifier() && strings.EqualFold(t.text, table) }) {
 		return
 	}
@@ -182,14 +184,14 @@ func (st *stmt) Rename(table, old, now string) {
 }
 
 // query reads the query that a statement is from a token on.
-func (st *stmt) query(i int) (q *query, err error) {
+func (st *Statement) query(i int) (q *query, err error) {
 	_, err = st.parse(i, func(p *parser) { q = p.query(); p.end() })
 	return q, err
 }
 
-// Filter returns what SQLite is to have after a query that SHOW stands for: the WHERE, LIKE or LIMIT
-// that begins at a token. LIKE is of a column.
-func (st *stmt) Filter(n Names, i int, column string) (*Plan, error) {
+// Filter returns what SQLite is to have after a query that SHOW stands for: the WHERE, LIKE or
+// LIMIT that begins at a token. LIKE is of a column.
+func (st *Statement) Filter(n Names, i int, column string) (*Plan, error) {
 	which := &query{}
 	var where *expr
 	if _, err := st.parse(i, func(p *parser) {

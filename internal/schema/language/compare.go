@@ -1,6 +1,7 @@
-package schema
+package language
 
 import (
+	"database/sql/driver"
 	"math"
 	"regexp"
 	"slices"
@@ -75,7 +76,7 @@ func folds(list ...*expr) bool {
 
 // against returns an operand that is compared with values of a kind: text that is compared with a
 // number counts as a number, and what is compared with a time as one.
-func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
+func (r *restorer) against(e *expr, other Kind, column bool) *expr {
 	if e.form == callForm && e.text == "JSON_EXTRACT" || e.form == binaryForm && e.text == "->" {
 		e = &expr{form: callForm, text: "JSON_UNQUOTE", args: []*expr{e}}
 	}
@@ -86,7 +87,7 @@ func (r *restorer) against(e *expr, other exprKind, column bool) *expr {
 			return e
 		}
 		if e.form == stringForm {
-			return &expr{form: stringForm, text: functions.AsText(functions.Instant([]value{e.text}))}
+			return &expr{form: stringForm, text: functions.AsText(functions.Instant([]driver.Value{e.text}))}
 		}
 		return &expr{form: callForm, text: "INSTANT", args: []*expr{e}}
 	case r.countsAsNumber(e, other, column):
@@ -115,7 +116,7 @@ func (r *restorer) asNumber(e *expr) {
 // countsAsNumber reports whether an expression is text, and is compared with a number. Where a
 // column is compared with an integer in quotes, the engine itself makes it one, and finds rows by
 // it.
-func (r *restorer) countsAsNumber(e *expr, other exprKind, column bool) bool {
+func (r *restorer) countsAsNumber(e *expr, other Kind, column bool) bool {
 	if r.kind(e).class != textClass || !other.numeric() {
 		return false
 	}
@@ -136,7 +137,7 @@ func (r *restorer) inQuery(e *expr, not bool, q *query) {
 	}
 	r.write(map[bool]string{true: " NOT IN ", false: " IN "}[not])
 	if one && r.kind(e).numeric() && columns[0].Kind.class == textClass {
-		r.write("(SELECT number(", quoteName(columns[0].Name), ") FROM ")
+		r.write("(SELECT number(", QuoteName(columns[0].Name), ") FROM ")
 		r.enclosed(q)
 		r.write(")")
 		return
@@ -163,7 +164,7 @@ func (r *restorer) inMixed(e *expr) {
 // comparable returns a comparison with several values in which text counts as a number if the
 // others are numbers, and as a time if one is a time.
 func (r *restorer) comparable(e *expr) *expr {
-	var with exprKind
+	var with Kind
 	for _, a := range e.args {
 		if k := r.kind(a); k.time > with.time || k.numeric() && with.time == noTime {
 			with = k
@@ -200,7 +201,7 @@ func (r *restorer) textOperand(e *expr) {
 }
 
 // as writes what an expression may be that is of a kind: IF(a, 1, 'x') is text.
-func (r *restorer) as(k exprKind, e *expr) {
+func (r *restorer) as(k Kind, e *expr) {
 	switch {
 	case k.time == instantTime && r.kind(e).time == dayTime:
 		r.call("datetime_of", e)

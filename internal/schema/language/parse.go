@@ -1,4 +1,4 @@
-package schema
+package language
 
 import (
 	"slices"
@@ -17,7 +17,7 @@ import (
 // <> != IS LIKE REGEXP IN BETWEEN | the mark | for bits | & | << >> | + - | * / DIV % MOD | ^ | - ~
 // as prefixes | ! BINARY COLLATE.
 type parser struct {
-	*stmt
+	*Statement
 	i       int // the next token
 	nested  int
 	deepest int // of the expressions since the query began
@@ -39,14 +39,15 @@ func caught(err *error) {
 	}
 }
 
-func unsupported(what string) error {
-	return mysqlerr.New(mysqlerr.Unsupported, "This version of ftrace doesn't yet support '%s'", what)
+// TooDeep returns the error of a statement that is nested too deep.
+func TooDeep() *mysqlerr.Error {
+	return mysqlerr.New(mysqlerr.TooDeep, "Thread stack overrun: a statement can have %d nested parentheses or operators", engine.MaxDepth)
 }
 
 // parse calls f with a parser that begins at a token, and returns the first token that f left.
-func (st *stmt) parse(i int, f func(*parser)) (next int, err error) {
+func (st *Statement) parse(i int, f func(*parser)) (next int, err error) {
 	defer caught(&err)
-	p := &parser{stmt: st, i: i}
+	p := &parser{Statement: st, i: i}
 	f(p)
 	return p.i, nil
 }
@@ -94,7 +95,7 @@ func (p *parser) label() string {
 	return t.text
 }
 
-func (p *parser) syntax() { fail(syntaxError(p.rest(p.i))) }
+func (p *parser) syntax() { fail(mysqlerr.Near(p.rest(p.i))) }
 
 func (p *parser) expect(words ...string) {
 	for _, w := range words {
@@ -154,7 +155,7 @@ func (p *parser) alias(allowString bool) (name string, any bool) {
 // deeper counts what stands within something else, and returns what ends it.
 func (p *parser) deeper() func() {
 	if p.nested++; p.nested > engine.MaxDepth {
-		fail(tooDeep())
+		fail(TooDeep())
 	}
 	return func() { p.nested-- }
 }
@@ -170,7 +171,7 @@ func (p *parser) node(first int, e *expr) *expr {
 		e.depth = max(e.depth, e.query.depth)
 	}
 	if e.depth++; e.depth > engine.MaxDepth {
-		fail(tooDeep())
+		fail(TooDeep())
 	}
 	p.deepest = max(p.deepest, e.depth)
 	return e
@@ -289,7 +290,7 @@ func (p *parser) predicate() *expr {
 			p.expect("AND")
 			e = p.node(first, &expr{form: betweenForm, args: []*expr{e, from, p.predicate()}, not: not})
 		case p.is("SOUNDS", "LIKE"):
-			fail(unsupported("SOUNDS LIKE"))
+			fail(mysqlerr.NotYet("SOUNDS LIKE"))
 		default:
 			return e
 		}
@@ -427,7 +428,7 @@ func (p *parser) value() *expr {
 		e.quoted = p.next().kind == name
 		e.path = append(e.path, p.name(true))
 	}
-	if len(e.path) > 1 && p.is("(") && strings.EqualFold(e.path[0], sysSchema) && len(e.path) == 2 {
+	if len(e.path) > 1 && p.is("(") && strings.EqualFold(e.path[0], "sys") && len(e.path) == 2 {
 		return p.call(first, e.path[1])
 	}
 	return p.node(first, e)
@@ -714,7 +715,7 @@ func (p *parser) bound() string {
 		from = t.text
 		p.i++
 	case p.is("INTERVAL"):
-		fail(unsupported("a window's frame of an INTERVAL"))
+		fail(mysqlerr.NotYet("a window's frame of an INTERVAL"))
 	default:
 		p.syntax()
 	}
