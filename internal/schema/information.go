@@ -62,7 +62,7 @@ var informationTables = tables.ByName([]*tables.Table{
 		tables.Unsigned("CHARACTER_OCTET_LENGTH", func(c *columnInfo) uint64 { return min(4*c.length(), 1<<32-1) }),
 		tables.Unsigned("NUMERIC_PRECISION", (*columnInfo).precision),
 		tables.Optional("NUMERIC_SCALE", "bigint unsigned", func(_ *tables.View, c *columnInfo) (string, bool) {
-			t, places, _ := language.KindOf(c.Kind).Type()
+			t, places, _ := language.KindOf(c.Kind).Shown()
 			return strconv.Itoa(places), t == language.Integer || t == language.Decimal
 		}),
 		tables.Null[columnInfo]("DATETIME_PRECISION", "bigint unsigned"),
@@ -177,7 +177,7 @@ type columnInfo struct {
 func (c *columnInfo) length() uint64 {
 	kind, size, _ := strings.Cut(c.Kind, "(")
 	size = strings.TrimSuffix(size, ")")
-	switch t, _, _ := language.KindOf(c.Kind).Type(); {
+	switch t, _, _ := language.KindOf(c.Kind).Shown(); {
 	case t != language.String || strings.EqualFold(kind, "time"):
 		return 0
 	case strings.EqualFold(kind, "enum"):
@@ -196,7 +196,7 @@ func (c *columnInfo) length() uint64 {
 // precision returns how many digits a column of numbers can have, 0 for other columns.
 func (c *columnInfo) precision() uint64 {
 	kind, size, _ := strings.Cut(strings.ToLower(c.Kind), "(")
-	switch t, _, _ := language.KindOf(c.Kind).Type(); {
+	switch t, _, _ := language.KindOf(c.Kind).Shown(); {
 	case t == language.Decimal:
 		whole, _, _ := strings.Cut(strings.TrimRight(size, ") "), ",")
 		n, _ := strconv.ParseUint(strings.TrimSpace(whole), 10, 32)

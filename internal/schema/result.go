@@ -33,7 +33,7 @@ func (c Column) Time(v any) (t time.Time, ok bool) {
 // textColumns returns columns of text.
 func textColumns(names ...string) (columns []Column) {
 	for _, name := range names {
-		columns = append(columns, Column{Name: name})
+		columns = append(columns, Column{Name: name, Type: language.String})
 	}
 	return columns
 }
@@ -79,7 +79,7 @@ func (s *Session) result(rows *sql.Rows, columns []language.Column) (*Result, er
 		}
 		c := Column{Name: t.Name()}
 		r.days = append(r.days, strings.EqualFold(t.DatabaseTypeName(), "DATE"))
-		c.Type, c.Places, known[i] = of.Type()
+		c.Type, c.Places, known[i] = of.Shown()
 		r.Columns = append(r.Columns, c)
 	}
 	for bytes := 0; len(r.ahead) < lookahead && bytes < lookaheadBytes; {

@@ -82,8 +82,8 @@ func (r *restorer) against(e *expr, other Kind, column bool) *expr {
 	}
 	k := r.kind(e)
 	switch {
-	case max(k.time, other.time) != noTime:
-		if k.time == instantTime || k.time == dayTime && other.time == dayTime || k.class == nullClass || other.class == nullClass {
+	case k.isTime() || other.isTime():
+		if k.Type == Datetime || k.Type == Date && other.Type == Date || k.Type == null || other.Type == null {
 			return e
 		}
 		if e.form == stringForm {
@@ -99,7 +99,7 @@ func (r *restorer) against(e *expr, other Kind, column bool) *expr {
 // asNumber writes text as a number. Of a text that is written there, a number is known now. Another
 // text is looked at if the statement needs it at all, and is warned of once.
 func (r *restorer) asNumber(e *expr) {
-	if r.kind(e).time != noTime {
+	if r.kind(e).isTime() {
 		r.call("digits_of_time", e)
 		return
 	}
@@ -117,7 +117,7 @@ func (r *restorer) asNumber(e *expr) {
 // column is compared with an integer in quotes, the engine itself makes it one, and finds rows by
 // it.
 func (r *restorer) countsAsNumber(e *expr, other Kind, column bool) bool {
-	if r.kind(e).class != textClass || !other.numeric() {
+	if !r.kind(e).onlyText() || !other.Number() {
 		return false
 	}
 	return !column || e.form != stringForm || !plainNumber.MatchString(e.text)
@@ -130,13 +130,13 @@ var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
 func (r *restorer) inQuery(e *expr, not bool, q *query) {
 	columns := r.columnsOf(q)
 	one := len(columns) == 1 && e.form != rowForm
-	if one && r.kind(e).class == textClass && columns[0].Kind.numeric() {
+	if one && r.kind(e).onlyText() && columns[0].Kind.Number() {
 		r.asNumber(e)
 	} else {
 		r.folded(e)
 	}
 	r.write(map[bool]string{true: " NOT IN ", false: " IN "}[not])
-	if one && r.kind(e).numeric() && columns[0].Kind.class == textClass {
+	if one && r.kind(e).Number() && columns[0].Kind.onlyText() {
 		r.write("(SELECT number(", QuoteName(columns[0].Name), ") FROM ")
 		r.enclosed(q)
 		r.write(")")
@@ -148,7 +148,7 @@ func (r *restorer) inQuery(e *expr, not bool, q *query) {
 // mixed reports whether of some expressions one is text and one is a number.
 func (r *restorer) mixed(list []*expr) bool {
 	text := func(e *expr) bool { return r.kind(e).text() }
-	number := func(e *expr) bool { return r.kind(e).numeric() }
+	number := func(e *expr) bool { return r.kind(e).Number() }
 	return slices.ContainsFunc(list, text) && slices.ContainsFunc(list, number)
 }
 
@@ -166,12 +166,12 @@ func (r *restorer) inMixed(e *expr) {
 func (r *restorer) comparable(e *expr) *expr {
 	var with Kind
 	for _, a := range e.args {
-		if k := r.kind(a); k.time > with.time || k.numeric() && with.time == noTime {
+		if k := r.kind(a); k.isTime() && k.Type > with.Type || k.Number() && !with.isTime() {
 			with = k
 		}
 	}
-	if with.time == dayTime && slices.ContainsFunc(e.args, func(a *expr) bool { return r.kind(a).time != dayTime }) {
-		with.time = instantTime
+	if with.Type == Date && slices.ContainsFunc(e.args, func(a *expr) bool { return r.kind(a).Type != Date }) {
+		with.Type = Datetime
 	}
 	c := e.clone()
 	for i, a := range c.args {
@@ -182,10 +182,10 @@ func (r *restorer) comparable(e *expr) *expr {
 
 // text writes an expression as text. A decimal number has all of its places then.
 func (r *restorer) text(e *expr) {
-	switch k := r.kind(e); k.class {
-	case decimalClass:
+	switch k := r.kind(e); k.Type {
+	case Decimal:
 		r.call("number_text", e, raw(strconv.Itoa(k.scale)))
-	case doubleClass, integerClass:
+	case Float, Integer:
 		r.call("number_text", e, raw("-1"))
 	default:
 		r.expr(e)
@@ -193,7 +193,7 @@ func (r *restorer) text(e *expr) {
 }
 
 func (r *restorer) textOperand(e *expr) {
-	if r.kind(e).numeric() {
+	if r.kind(e).Number() {
 		r.text(e)
 		return
 	}
@@ -203,7 +203,7 @@ func (r *restorer) textOperand(e *expr) {
 // as writes what an expression may be that is of a kind: IF(a, 1, 'x') is text.
 func (r *restorer) as(k Kind, e *expr) {
 	switch {
-	case k.time == instantTime && r.kind(e).time == dayTime:
+	case k.Type == Datetime && r.kind(e).Type == Date:
 		r.call("datetime_of", e)
 	case k.text():
 		r.text(e)

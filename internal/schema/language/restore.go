@@ -142,7 +142,7 @@ func (r *restorer) expr(e *expr) {
 	case likeForm:
 		if slices.ContainsFunc(e.args[:2], exact) {
 			r.write(map[bool]string{true: "NOT "}[e.not], "like_exact(")
-			r.arguments(append([]*expr{e.args[1], e.args[0]}, e.args[2:]...), Kind{class: textClass})
+			r.arguments(append([]*expr{e.args[1], e.args[0]}, e.args[2:]...), String.Kind(0))
 			r.write(")")
 			return
 		}
@@ -294,7 +294,7 @@ func (r *restorer) binary(e *expr) {
 		return
 	case e.text == "REGEXP" && (exact(a) || exact(b)):
 		r.write(map[bool]string{true: "NOT "}[e.not], "regexp_like(")
-		r.arguments([]*expr{a, b, raw("'c'")}, Kind{class: textClass})
+		r.arguments([]*expr{a, b, raw("'c'")}, String.Kind(0))
 		r.write(")")
 		return
 	case e.text == "REGEXP":
@@ -324,7 +324,7 @@ func (r *restorer) binary(e *expr) {
 // 0.2 is 0.3.
 func (r *restorer) sum(e *expr) {
 	k := r.kind(e)
-	rounded := k.class == decimalClass && k.digits > 0 && k.digits <= functions.Digits
+	rounded := k.Type == Decimal && k.digits > 0 && k.digits <= functions.Digits
 	if rounded {
 		r.write("places(")
 	}
@@ -337,7 +337,7 @@ func (r *restorer) sum(e *expr) {
 }
 
 func (r *restorer) quotient(e *expr) {
-	if k := r.kind(e); k.class == decimalClass {
+	if k := r.kind(e); k.Type == Decimal {
 		r.call("quotient", e.args[0], e.args[1], raw(strconv.Itoa(k.digits)))
 		return
 	}
@@ -350,7 +350,7 @@ func (r *restorer) quotient(e *expr) {
 func (r *restorer) numbers(e *expr) *expr {
 	c := e.clone()
 	for i, a := range c.args {
-		if a != nil && r.kind(a).class == textClass {
+		if a != nil && r.kind(a).onlyText() {
 			c.args[i] = &expr{form: numberOfForm, args: []*expr{a}}
 		}
 	}
@@ -359,7 +359,7 @@ func (r *restorer) numbers(e *expr) *expr {
 
 // counted writes an operand of which a number is computed.
 func (r *restorer) counted(e *expr) {
-	if r.kind(e).class == textClass {
+	if r.kind(e).onlyText() {
 		r.asNumber(e)
 		return
 	}
@@ -489,7 +489,7 @@ func (r *restorer) function(e *expr) {
 	name := strings.ToLower(e.text)
 	if numberArguments[e.text] {
 		e = r.numbers(e)
-		if e.text == "ROUND" && len(e.args) > 0 && r.kind(e.args[0]).class == doubleClass {
+		if e.text == "ROUND" && len(e.args) > 0 && r.kind(e.args[0]).Type == Float {
 			name = "round_double"
 		}
 	}
@@ -525,7 +525,7 @@ func (r *restorer) function(e *expr) {
 		return
 	case e.text == "TRIM" && e.path != nil:
 		name += "_" + strings.ToLower(e.path[0])
-	case (e.text == "SUM" || e.text == "AVG") && len(e.args) == 1 && r.kind(e).class == decimalClass:
+	case (e.text == "SUM" || e.text == "AVG") && len(e.args) == 1 && r.kind(e).Type == Decimal:
 		r.total(e)
 		return
 	case e.text == "FIELD":
@@ -557,7 +557,7 @@ func (r *restorer) function(e *expr) {
 	case compares && len(e.args) == 1:
 		r.sorted(e.args[0])
 	case textResults[e.text] || textArguments[e.text]:
-		r.arguments(e.args, Kind{class: textClass})
+		r.arguments(e.args, String.Kind(0))
 	case e.text == "IF" && len(e.args) == 3:
 		r.expr(e.args[0])
 		r.write(", ")
@@ -578,7 +578,7 @@ func (r *restorer) collationName(e *expr, charset bool) string {
 	switch {
 	case e.form == collateForm:
 		name = strings.ToLower(e.text)
-	case r.kind(e).numeric() || exact(e):
+	case r.kind(e).Number() || exact(e):
 		name = "binary"
 	}
 	if charset {

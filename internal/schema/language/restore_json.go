@@ -29,7 +29,7 @@ func (r *restorer) jsonValue(e *expr) {
 	case isTruth(e):
 		r.call("json(json_truth", e)
 		r.write(")")
-	case k.numeric():
+	case k.Number():
 		r.write("json(")
 		r.text(e)
 		r.write(")")

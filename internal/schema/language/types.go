@@ -14,36 +14,42 @@ import (
 // on. The answer's columns get their types from it, 7/2 is 3.5000, and text that is compared with a
 // number is made one.
 
-// A class is what all values of an expression are, if they are not NULL.
-type class uint8
+// A Type is what all values of an expression are, if they are not NULL.
+type Type uint8
 
 const (
-	unknownClass class = iota // the values say it
-	nullClass                 // there are none
-	integerClass
-	decimalClass
-	doubleClass
-	textClass
-	enumClass // text that is a number too
+	unknown Type = iota // the values say it
+	null                // there are none
+	Integer
+	Decimal
+	Float
+	String
+	Date     // text that is a day, and compared with others as its midnight
+	Datetime // text that is a day with a time of day
+	enum     // text that is a number too
 )
 
-// An Kind says what an expression's values are.
+// Number reports whether values of the type are numbers.
+func (t Type) Number() bool { return t == Integer || t == Decimal || t == Float }
+
+// text reports whether values of the type are text.
+func (t Type) text() bool { return t >= String }
+
+// onlyText reports whether they are text, and no numbers too.
+func (t Type) onlyText() bool { return t == String || t.isTime() }
+
+// isTime reports whether they are times, which are compared with others as times.
+func (t Type) isTime() bool { return t == Date || t == Datetime }
+
+// Kind returns the kind of values of the type: decimal numbers have so many places.
+func (t Type) Kind(places int) Kind { return Kind{Type: t, scale: places, digits: places} }
+
+// A Kind says what an expression's values are.
 type Kind struct {
-	class
-	scale  int      // the places of a decimal number that are shown
-	digits int      // the places that are computed, at least as many
-	time   timeKind // of text
+	Type
+	scale  int // the places of a decimal number that are shown
+	digits int // the places that are computed, at least as many
 }
-
-// A timeKind says which text is a time. It is compared with others as a time: a day is its
-// midnight.
-type timeKind uint8
-
-const (
-	noTime timeKind = iota
-	dayTime
-	instantTime // with a time of day
-)
 
 // placesOfQuotient is how many places more than its dividend a quotient has: MySQL's
 // div_precision_increment.
@@ -53,23 +59,17 @@ const placesOfQuotient = 4
 const maxScale = 38
 
 func decimal(scale, digits int) Kind {
-	return Kind{class: decimalClass, scale: min(scale, maxScale), digits: max(scale, digits)}
+	return Kind{Type: Decimal, scale: min(scale, maxScale), digits: max(scale, digits)}
 }
-
-func (k Kind) numeric() bool {
-	return k.class == integerClass || k.class == decimalClass || k.class == doubleClass
-}
-
-func (k Kind) text() bool { return k.class == textClass || k.class == enumClass }
 
 // asNumber returns the kind of what a number is made of. Of text, and of NULL, that is a
 // floating-point one. Of a time it is its digits.
 func (k Kind) asNumber() Kind {
-	if k.time != noTime {
-		return Kind{class: integerClass}
+	if k.isTime() {
+		return Integer.Kind(0)
 	}
-	if k.text() || k.class == nullClass {
-		return Kind{class: doubleClass}
+	if k.text() || k.Type == null {
+		return Float.Kind(0)
 	}
 	return k
 }
@@ -80,88 +80,57 @@ func KindOf(columnType string) Kind {
 	name, size, _ := strings.Cut(strings.ToLower(columnType), "(")
 	switch name, _, _ = strings.Cut(name, " "); name {
 	case "enum":
-		return Kind{class: enumClass}
+		return enum.Kind(0)
 	case "bigint", "int", "integer", "smallint", "tinyint", "mediumint", "bool", "boolean", "year":
-		return Kind{class: integerClass}
+		return Integer.Kind(0)
 	case "decimal", "numeric", "dec":
 		_, places, _ := strings.Cut(strings.TrimRight(size, " )"), ",")
 		scale, _ := strconv.Atoi(strings.TrimSpace(places))
 		return decimal(scale, 0)
 	case "double", "float", "real":
-		return Kind{class: doubleClass}
+		return Float.Kind(0)
+	case "date":
+		return Date.Kind(0)
+	case "datetime", "timestamp":
+		return Datetime.Kind(0)
 	}
-	if strings.Contains(name, "char") || strings.Contains(name, "text") || strings.Contains(name, "time") || name == "date" {
-		return Kind{class: textClass, time: map[string]timeKind{"date": dayTime, "datetime": instantTime, "timestamp": instantTime}[name]}
+	if strings.Contains(name, "char") || strings.Contains(name, "text") || strings.Contains(name, "time") {
+		return String.Kind(0)
 	}
 	return Kind{}
 }
 
 // Name returns the type of a column with such values; "": it is not known.
 func (k Kind) Name() string {
-	switch k.class {
-	case integerClass:
+	switch k.Type {
+	case Integer:
 		return "bigint"
-	case decimalClass:
+	case Decimal:
 		return fmt.Sprintf("decimal(65,%d)", k.scale)
-	case doubleClass:
+	case Float:
 		return "double"
-	case textClass, enumClass:
-		return map[timeKind]string{noTime: "longtext", dayTime: "date", instantTime: "datetime"}[k.time]
+	case String, enum:
+		return "longtext"
+	case Date:
+		return "date"
+	case Datetime:
+		return "datetime"
 	}
 	return ""
 }
 
-// A Type is the type of an answer's column.
-type Type uint8
-
-const (
-	String Type = iota
-	Integer
-	Float
-	Decimal
-	Date     // text that is a day
-	Datetime // text that is a day with a time of day
-)
-
-// Number reports whether values of the type are numbers.
-func (t Type) Number() bool { return t == Integer || t == Float || t == Decimal }
-
-// Kind returns the kind of a column's values: those of Decimal have so many places.
-func (t Type) Kind(places int) Kind {
-	switch t {
-	case Integer:
-		return Kind{class: integerClass}
-	case Float:
-		return Kind{class: doubleClass}
-	case Decimal:
-		return decimal(places, 0)
-	case Date:
-		return Kind{class: textClass, time: dayTime}
-	case Datetime:
-		return Kind{class: textClass, time: instantTime}
-	}
-	return Kind{class: textClass}
-}
-
-// Type returns the type of a column with such values, and the places of decimal numbers. It is not
+// Shown returns the type of a column with such values, and the places of decimal numbers. It is not
 // known if only the values say it.
-func (k Kind) Type() (t Type, places int, known bool) {
-	switch k.class {
-	case unknownClass, nullClass:
-		return String, 0, false
-	case integerClass:
-		return Integer, 0, true
-	case decimalClass:
-		return Decimal, k.scale, true
-	case doubleClass:
-		return Float, 0, true
+func (k Kind) Shown() (t Type, places int, known bool) {
+	if k.Type == enum {
+		return String, 0, true
 	}
-	return map[timeKind]Type{dayTime: Date, instantTime: Datetime}[k.time], 0, true
+	return k.Type, k.scale, k.Type > null
 }
 
 // Or returns the kind, or another one if it is not known.
 func (k Kind) Or(other Kind) Kind {
-	if k.class == unknownClass {
+	if k.Type == unknown {
 		return other
 	}
 	return k
@@ -169,10 +138,12 @@ func (k Kind) Or(other Kind) Kind {
 
 // Of returns the kind of a variable that gets a value of an expression: a time is text then.
 func (k Kind) Of(v any) Kind {
-	if k.class == unknownClass || k.class == nullClass {
-		k = kindOfValue(v)
+	switch {
+	case k.Type == unknown, k.Type == null:
+		return kindOfValue(v)
+	case k.isTime():
+		return String.Kind(0)
 	}
-	k.time = noTime
 	return k
 }
 
@@ -180,13 +151,13 @@ func (k Kind) Of(v any) Kind {
 func kindOfValue(v any) Kind {
 	switch v.(type) {
 	case nil:
-		return Kind{class: nullClass}
+		return null.Kind(0)
 	case int64, int, uint64, bool:
-		return Kind{class: integerClass}
+		return Integer.Kind(0)
 	case float64:
-		return Kind{class: doubleClass}
+		return Float.Kind(0)
 	case string, []byte:
-		return Kind{class: textClass}
+		return String.Kind(0)
 	}
 	return Kind{}
 }
@@ -196,34 +167,35 @@ func kindOfNumber(text string) Kind {
 	whole, places, point := strings.Cut(text, ".")
 	switch {
 	case strings.HasPrefix(text, "0x"), strings.HasPrefix(text, "0X"):
-		return Kind{class: integerClass}
+		return Integer.Kind(0)
 	case strings.ContainsAny(text, "eE"):
-		return Kind{class: doubleClass}
+		return Float.Kind(0)
 	case point:
 		return decimal(len(places), 0)
 	}
 	if _, err := strconv.ParseInt(whole, 10, 64); err != nil {
 		return decimal(0, 0)
 	}
-	return Kind{class: integerClass}
+	return Integer.Kind(0)
 }
 
 // either returns the kind of what is one of several expressions, as IFNULL returns it.
 func either(kinds ...Kind) (k Kind) {
-	k.class = nullClass
+	k.Type = null
 	for _, other := range kinds {
 		switch {
-		case other.class == nullClass:
-		case other.class == unknownClass:
+		case other.Type == null:
+		case other.Type == unknown:
 			return Kind{}
-		case k.class == nullClass:
+		case k.Type == null:
 			k = other
-		case k.class == other.class && k.class != decimalClass:
-			k.time = min(k.time, 1) * min(other.time, 1) * max(k.time, other.time)
+		case k.Type == other.Type && k.Type != Decimal:
+		case k.isTime() && other.isTime():
+			k = Datetime.Kind(0)
 		case k.text() || other.text():
-			k = Kind{class: textClass}
-		case k.class == doubleClass || other.class == doubleClass:
-			k = Kind{class: doubleClass}
+			k = String.Kind(0)
+		case k.Type == Float || other.Type == Float:
+			k = Float.Kind(0)
 		default:
 			k = decimal(max(k.scale, other.scale), max(k.digits, other.digits))
 		}
@@ -235,7 +207,7 @@ func either(kinds ...Kind) (k Kind) {
 func computed(operator string, a, b Kind) Kind {
 	a, b = a.asNumber(), b.asNumber()
 	k := either(a, b)
-	if k.class == decimalClass && operator == "*" {
+	if k.Type == Decimal && operator == "*" {
 		return decimal(a.scale+b.scale, a.digits+b.digits)
 	}
 	return k
@@ -244,7 +216,7 @@ func computed(operator string, a, b Kind) Kind {
 // quotient returns the kind of a / b.
 func quotient(a, b Kind) Kind {
 	a, b = a.asNumber(), b.asNumber()
-	if k := either(a, b); k.class == unknownClass || k.class == doubleClass {
+	if k := either(a, b); k.Type == unknown || k.Type == Float {
 		return k
 	}
 	// MySQL computes with groups of nine digits.
@@ -281,7 +253,7 @@ type withName struct {
 // kind returns the kind of an expression, in the scopes of what is being written.
 func (r *restorer) kind(e *expr) Kind {
 	if e == nil {
-		return Kind{class: nullClass}
+		return null.Kind(0)
 	}
 	k, ok := r.kinds[e]
 	if !ok {
@@ -303,7 +275,7 @@ func (r *restorer) kindsOf(list []*expr) (kinds []Kind) {
 }
 
 func (r *restorer) findKind(e *expr) Kind {
-	integer, text := Kind{class: integerClass}, Kind{class: textClass}
+	integer, text := Integer.Kind(0), String.Kind(0)
 	switch e.form {
 	case stringForm:
 		return text
@@ -311,7 +283,7 @@ func (r *restorer) findKind(e *expr) Kind {
 		return kindOfNumber(e.text)
 	case wordForm:
 		if e.text == "NULL" {
-			return Kind{class: nullClass}
+			return null.Kind(0)
 		}
 		return integer
 	case columnForm:
@@ -338,7 +310,7 @@ func (r *restorer) findKind(e *expr) Kind {
 	case collateForm:
 		return text
 	case numberOfForm:
-		return Kind{class: doubleClass}
+		return Float.Kind(0)
 	case isForm, likeForm, betweenForm, inForm, anyForm, existsForm:
 		return integer
 	case prefixForm:
@@ -375,19 +347,19 @@ func (r *restorer) kindOfPrefix(e *expr) Kind {
 	k := r.kind(e.args[0])
 	switch {
 	case e.text == "BINARY":
-		return Kind{class: textClass}
+		return String.Kind(0)
 	case e.text == "-":
 		return k.asNumber()
 	case e.text == "+":
 		return k
 	}
-	return Kind{class: integerClass}
+	return Integer.Kind(0)
 }
 
 func kindOfCast(e *expr) Kind {
 	switch e.text {
 	case "SIGNED", "UNSIGNED":
-		return Kind{class: integerClass}
+		return Integer.Kind(0)
 	case "DECIMAL":
 		scale := 0
 		if len(e.path) == 2 {
@@ -395,22 +367,24 @@ func kindOfCast(e *expr) Kind {
 		}
 		return decimal(scale, 0)
 	case "DOUBLE", "FLOAT", "REAL":
-		return Kind{class: doubleClass}
+		return Float.Kind(0)
 	case "DATE":
-		return Kind{class: textClass, time: dayTime}
+		return Date.Kind(0)
 	case "DATETIME", "TIMESTAMP":
-		return Kind{class: textClass, time: instantTime}
+		return Datetime.Kind(0)
 	}
-	return Kind{class: textClass}
+	return String.Kind(0)
 }
 
 // shifted returns the kind of a time and an interval of a unit.
 func (k Kind) shifted(unit string) Kind {
-	of := Kind{class: textClass, time: k.time}
-	if k.time == dayTime && !functions.WholeDays(unit) {
-		of.time = instantTime
+	switch {
+	case k.Type == Date && !functions.WholeDays(unit):
+		return Datetime.Kind(0)
+	case k.isTime():
+		return k
 	}
-	return of
+	return String.Kind(0)
 }
 
 func (r *restorer) kindOfCall(e *expr) Kind {
@@ -421,41 +395,44 @@ func (r *restorer) kindOfCall(e *expr) Kind {
 	number := first.asNumber()
 	switch {
 	case integerResults[e.text]:
-		return Kind{class: integerClass}
+		return Integer.Kind(0)
 	case doubleResults[e.text]:
-		return Kind{class: doubleClass}
+		return Float.Kind(0)
 	case textResults[e.text], documents[e.text] != "", e.text == "JSON_UNQUOTE", e.text == "JSON_TYPE", e.text == "JSON_QUOTE":
-		return Kind{class: textClass}
+		return String.Kind(0)
 	case sameResults[e.text]:
 		return first
 	case eitherResults[e.text]:
 		kinds := r.kindsOf(e.args)
 		k := either(kinds...)
-		if (e.text == "GREATEST" || e.text == "LEAST") && k.numeric() && slices.Contains(kinds, Kind{class: nullClass}) {
-			k = Kind{class: doubleClass}
+		if (e.text == "GREATEST" || e.text == "LEAST") && k.Number() && slices.Contains(kinds, null.Kind(0)) {
+			k = Float.Kind(0)
 		}
 		return k
 	}
 	switch e.text {
 	case "DATE", "LAST_DAY", "FROM_DAYS", "MAKEDATE", "CURDATE", "CURRENT_DATE", "UTC_DATE":
-		return Kind{class: textClass, time: dayTime}
+		return Date.Kind(0)
 	case "TIMESTAMP", "CONVERT_TZ", "NOW", "SYSDATE", "CURRENT_TIMESTAMP", "LOCALTIME", "LOCALTIMESTAMP", "UTC_TIMESTAMP":
-		return Kind{class: textClass, time: instantTime}
+		return Datetime.Kind(0)
 	case "STR_TO_DATE":
-		k := Kind{class: textClass}
+		k := String.Kind(0)
 		if len(e.args) == 2 && e.args[1].form == stringForm {
 			switch day, clock := functions.FormatHas(e.args[1].text); {
 			case day && clock:
-				k.time = instantTime
+				k = Datetime.Kind(0)
 			case day:
-				k.time = dayTime
+				k = Date.Kind(0)
 			}
 		}
 		return k
 	case "TIME_FORMAT", "ADDTIME", "SUBTIME", "MAKETIME", "TIME":
-		return Kind{class: textClass}
+		return String.Kind(0)
 	case "FROM_UNIXTIME":
-		return Kind{class: textClass, time: map[int]timeKind{1: instantTime}[len(e.args)]}
+		if len(e.args) == 1 {
+			return Datetime.Kind(0)
+		}
+		return String.Kind(0)
 	case "DATE_ADD", "DATE_SUB", "ADDDATE", "SUBDATE":
 		if len(e.args) == 2 && e.args[1].form == intervalForm {
 			return first.shifted(e.args[1].text)
@@ -467,10 +444,10 @@ func (r *restorer) kindOfCall(e *expr) Kind {
 		}
 	case "IF":
 		if len(e.args) == 3 {
-			if k := either(r.kindsOf(e.args[1:])...); k.class != nullClass {
+			if k := either(r.kindsOf(e.args[1:])...); k.Type != null {
 				return k
 			}
-			return Kind{class: textClass}
+			return String.Kind(0)
 		}
 	case "LAG", "LEAD":
 		if len(e.args) == 3 {
@@ -484,20 +461,20 @@ func (r *restorer) kindOfCall(e *expr) Kind {
 			return computed("%", first, r.kind(e.args[1]))
 		}
 	case "SUM", "AVG":
-		if first.class == integerClass {
+		if first.Type == Integer {
 			number = decimal(0, 0)
 		}
-		if number.class == decimalClass && e.text == "AVG" {
-			number = quotient(number, Kind{class: integerClass})
+		if number.Type == Decimal && e.text == "AVG" {
+			number = quotient(number, Integer.Kind(0))
 		}
 		return number
 	case "CEILING", "CEIL", "FLOOR":
-		if number.class == decimalClass {
-			return Kind{class: integerClass}
+		if number.Type == Decimal {
+			return Integer.Kind(0)
 		}
 		return number
 	case "ROUND", "TRUNCATE":
-		if number.class != decimalClass {
+		if number.Type != Decimal {
 			return number
 		}
 		places := 0

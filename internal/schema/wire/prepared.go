@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
@@ -44,7 +45,7 @@ func (c *conn) prepare(text string) error {
 	if err := c.write(append(b, 0, 0, 0)); err != nil {
 		return err
 	}
-	params := slices.Repeat([]schema.Column{{Name: "?"}}, n)
+	params := slices.Repeat([]schema.Column{{Name: "?", Type: language.String}}, n)
 	for _, list := range [][]schema.Column{params, columns} {
 		if len(list) > 0 {
 			if err := c.columns(list); err != nil {
