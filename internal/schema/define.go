@@ -22,18 +22,18 @@ func (s *Session) define(ctx context.Context, st *language.Statement) (*Result, 
 	}
 	switch d.What {
 	case "DATABASE", "SCHEMA":
-		name := d.Table.Name
+		name := d.Tables[0].Name
 		if _, err := s.catalog.nameOf(name); d.Command == "CREATE" && err == nil {
 			return nil, mysqlerr.New(mysqlerr.DBExists, "Can't create database '%s'; database exists", name)
 		}
 		return nil, s.schemaDenied(name)
 	case "VIEW":
-		return s.defineView(ctx, st)
+		return s.defineView(ctx, d)
 	case "TABLE", "INDEX":
 	default:
 		return nil, mysqlerr.NotYet(d.Command + " " + d.What)
 	}
-	t, err := s.targetOf(d.Table)
+	t, err := s.targetOf(d.Tables[0])
 	if err != nil {
 		return nil, err
 	}

@@ -73,13 +73,14 @@ func (s *Session) result(rows *sql.Rows, columns []language.Column) (*Result, er
 	r := &Result{session: s, rows: rows, width: len(types)}
 	known := make([]bool, len(types))
 	for i, t := range types {
-		of := language.KindOf(t.DatabaseTypeName())
-		if len(columns) == len(types) {
-			of = columns[i].Kind.Or(of)
-		}
 		c := Column{Name: t.Name()}
 		r.days = append(r.days, strings.EqualFold(t.DatabaseTypeName(), "DATE"))
-		c.Type, c.Places, known[i] = of.Shown()
+		if len(columns) == len(types) {
+			c.Type, c.Places, known[i] = columns[i].Kind.Shown()
+		}
+		if !known[i] {
+			c.Type, c.Places, known[i] = language.KindOf(t.DatabaseTypeName()).Shown()
+		}
 		r.Columns = append(r.Columns, c)
 	}
 	for bytes := 0; len(r.ahead) < lookahead && bytes < lookaheadBytes; {

@@ -86,13 +86,9 @@ func (v *userView) view() *language.View {
 }
 
 // defineView is CREATE, ALTER and DROP VIEW.
-func (s *Session) defineView(ctx context.Context, st *language.Statement) (*Result, error) {
-	d, err := st.ViewDefinition()
-	if err != nil {
-		return nil, err
-	}
+func (s *Session) defineView(ctx context.Context, d *language.Definition) (*Result, error) {
 	var all []target
-	for _, name := range d.Names {
+	for _, name := range d.Tables {
 		t, err := s.targetOf(name)
 		if err != nil {
 			return nil, err
@@ -111,7 +107,7 @@ func (s *Session) defineView(ctx context.Context, st *language.Statement) (*Resu
 	return &Result{}, s.whole(ctx, func() error { return s.makeView(ctx, d, all[0].Name) })
 }
 
-func (s *Session) dropViews(ctx context.Context, d *language.ViewDefinition, all []target) error {
+func (s *Session) dropViews(ctx context.Context, d *language.Definition, all []target) error {
 	for _, t := range all {
 		v, err := s.userView(ctx, t.Schema, t.Name)
 		switch {
@@ -134,7 +130,7 @@ func (s *Session) dropViews(ctx context.Context, d *language.ViewDefinition, all
 }
 
 // makeView makes a view, or changes it.
-func (s *Session) makeView(ctx context.Context, d *language.ViewDefinition, name string) error {
+func (s *Session) makeView(ctx context.Context, d *language.Definition, name string) error {
 	old, err := s.userView(ctx, "test", name)
 	table := s.exists(ctx, target{Table: language.Table{Schema: "test", Name: name}}) == nil && old == nil
 	switch {

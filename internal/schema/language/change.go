@@ -123,10 +123,7 @@ func (p *parser) assignments() (list []assignment) {
 }
 
 // Change reads the change that a statement is from a token on.
-func (st *Statement) Change(i int) (c *Change, err error) {
-	_, err = st.parse(i, func(p *parser) { c = p.change(); p.end() })
-	return c, err
-}
+func (st *Statement) Change(i int) (*Change, error) { return read(st, i, (*parser).change) }
 
 // Table returns the table that is changed, if it is one alone.
 func (c *Change) Table() (Table, error) {

@@ -8,14 +8,17 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
 
-// A Definition is CREATE, DROP, ALTER or RENAME of a table or an index, or how such a statement
-// begins for something else.
+// A Definition is CREATE, DROP, ALTER or RENAME of a table, an index or a view, or how such a
+// statement begins for something else.
 type Definition struct {
 	Command string
-	What    string // TABLE, INDEX, DATABASE
-	Lenient bool   // IF EXISTS or IF NOT EXISTS
-	Table   Table  // what is defined, or has the index; of something else only the name
-	Like    *Table // CREATE TABLE ... LIKE it; nil: it is not that
+	What    string   // TABLE, INDEX, VIEW, DATABASE
+	Replace bool     // CREATE OR REPLACE
+	Lenient bool     // IF EXISTS or IF NOT EXISTS
+	Tables  []Table  // what is defined, or has the index; of something else only the name
+	Like    *Table   // CREATE TABLE ... LIKE it; nil: it is not that
+	Columns []string // of a view; nil: they are not named
+	Text    string   // the query of a view
 
 	st          *Statement
 	unique      bool
@@ -24,26 +27,29 @@ type Definition struct {
 }
 
 // Definition reads the statement.
-func (st *Statement) Definition() (*Definition, error) {
-	d := &Definition{st: st}
-	_, err := st.parse(0, func(p *parser) {
-		d.Command = p.taken()
-		for more := true; more; {
-			unique := p.accept("UNIQUE")
-			d.unique = d.unique || unique
-			more = unique || p.accept("OR", "REPLACE") || p.accept("TEMPORARY")
-		}
-		d.What = p.taken()
-		d.Lenient = p.accept("IF", "NOT", "EXISTS") || p.accept("IF", "EXISTS")
-		if d.What == "INDEX" {
-			d.index = p.name(false)
-			p.expect("ON")
-		}
-		if d.named = p.i; d.What != "TABLE" && d.What != "INDEX" {
-			d.Table.Name = p.next().text
-			return
-		}
-		d.Table = p.tableNamed()
+func (st *Statement) Definition() (d *Definition, err error) {
+	_, err = st.parse(0, func(p *parser) { d = p.definition() })
+	return d, err
+}
+
+func (p *parser) definition() *Definition {
+	d := &Definition{st: p.Statement, Command: p.taken()}
+	for more := true; more; {
+		unique, replace := p.accept("UNIQUE"), p.accept("OR", "REPLACE")
+		d.unique, d.Replace = d.unique || unique, d.Replace || replace
+		more = unique || replace || p.accept("TEMPORARY")
+	}
+	d.What = p.taken()
+	d.Lenient = p.accept("IF", "NOT", "EXISTS") || p.accept("IF", "EXISTS")
+	if d.What == "INDEX" {
+		d.index = p.name(false)
+		p.expect("ON")
+	}
+	switch d.named = p.i; d.What {
+	case "VIEW":
+		p.view(d)
+	case "TABLE", "INDEX":
+		d.Tables = []Table{p.tableNamed()}
 		d.next = p.i
 		if enclosed := p.is("(", "LIKE"); d.Command == "CREATE" && (enclosed || p.is("LIKE")) {
 			if enclosed {
@@ -56,8 +62,44 @@ func (st *Statement) Definition() (*Definition, error) {
 			}
 			p.end()
 		}
+	default:
+		d.Tables = []Table{{Name: p.next().text}}
+	}
+	return d
+}
+
+// view reads the rest of CREATE, ALTER or DROP VIEW.
+func (p *parser) view(d *Definition) {
+	switch {
+	case !p.Is(1, "VIEW") && !p.Is(1, "OR", "REPLACE", "VIEW"): // a TEMPORARY one
+		fail(p.Near(1))
+	case d.Command == "RENAME":
+		fail(mysqlerr.NotYet("RENAME VIEW"))
+	}
+	for ok := true; ok; ok = d.Command == "DROP" && p.accept(",") {
+		d.Tables = append(d.Tables, p.tableNamed())
+	}
+	if d.Command == "DROP" {
+		_ = p.accept("RESTRICT") || p.accept("CASCADE")
+		p.end()
+		return
+	}
+	if p.is("(") {
+		d.Columns = p.columns()
+	}
+	p.expect("AS")
+	first := p.i
+	q := p.query()
+	d.Text = p.Text[p.at(first).start:p.at(p.i-1).end]
+	if p.is("WITH") {
+		fail(mysqlerr.NotYet("WITH CHECK OPTION"))
+	}
+	p.end()
+	q.deeply(func(e *expr) {
+		if e.form == userForm || e.form == assignForm || e.form == paramForm || e.form == sysForm {
+			fail(mysqlerr.New(1351, "View's SELECT contains a variable or parameter"))
+		}
 	})
-	return d, err
 }
 
 // Plan returns what SQLite is to run for the statement, and what then fills the table, if that
@@ -212,61 +254,4 @@ func (r *restorer) plain(from, to int) {
 			r.write("COLLATE NOCASE ")
 		}
 	}
-}
-
-// A ViewDefinition is CREATE, ALTER or DROP VIEW.
-type ViewDefinition struct {
-	Command string
-	Replace bool // CREATE OR REPLACE
-	Lenient bool // IF EXISTS or IF NOT EXISTS
-	Names   []Table
-	Columns []string // nil: they are not named
-	Text    string   // the query
-}
-
-// ViewDefinition reads the statement.
-func (st *Statement) ViewDefinition() (d *ViewDefinition, err error) {
-	_, err = st.parse(0, func(p *parser) { d = p.viewDefinition() })
-	return d, err
-}
-
-// viewDefinition reads one.
-func (p *parser) viewDefinition() *ViewDefinition {
-	d := &ViewDefinition{Command: p.taken()}
-	d.Replace = d.Command == "CREATE" && p.accept("OR", "REPLACE")
-	p.expect("VIEW")
-	switch d.Command {
-	case "CREATE":
-		d.Lenient = p.accept("IF", "NOT", "EXISTS")
-	case "DROP":
-		d.Lenient = p.accept("IF", "EXISTS")
-	case "ALTER":
-	default:
-		fail(mysqlerr.NotYet(d.Command + " VIEW"))
-	}
-	for ok := true; ok; ok = d.Command == "DROP" && p.accept(",") {
-		d.Names = append(d.Names, p.tableNamed())
-	}
-	if d.Command == "DROP" {
-		_ = p.accept("RESTRICT") || p.accept("CASCADE")
-		p.end()
-		return d
-	}
-	if p.is("(") {
-		d.Columns = p.columns()
-	}
-	p.expect("AS")
-	first := p.i
-	q := p.query()
-	d.Text = p.Text[p.at(first).start:p.at(p.i-1).end]
-	if p.is("WITH") {
-		fail(mysqlerr.NotYet("WITH CHECK OPTION"))
-	}
-	p.end()
-	q.deeply(func(e *expr) {
-		if e.form == userForm || e.form == assignForm || e.form == paramForm || e.form == sysForm {
-			fail(mysqlerr.New(1351, "View's SELECT contains a variable or parameter"))
-		}
-	})
-	return d
 }

@@ -57,7 +57,7 @@ type User struct{ Name, Password string }
 // accounts that exist, or do not.
 func (st *Statement) Users(self string) (list []User, lenient bool, err error) {
 	command := st.Verb(0)
-	_, err = st.parse(2, func(p *parser) {
+	list, err = read(st, 2, func(p *parser) (list []User) {
 		if lenient = p.accept("IF"); lenient {
 			if command == "CREATE" {
 				p.expect("NOT")
@@ -71,19 +71,17 @@ func (st *Statement) Users(self string) (list []User, lenient bool, err error) {
 			}
 			list = append(list, u)
 		}
-		p.end()
+		return list
 	})
 	return list, lenient, err
 }
 
 // GrantsOf reads FOR user at a token.
 func (st *Statement) GrantsOf(i int, self string) (name string, err error) {
-	_, err = st.parse(i, func(p *parser) {
+	return read(st, i, func(p *parser) string {
 		p.expect("FOR")
-		name = p.userName(self)
-		p.end()
+		return p.userName(self)
 	})
-	return name, err
 }
 
 // A Granting is GRANT or REVOKE.
@@ -95,9 +93,8 @@ type Granting struct {
 }
 
 // Granting reads the statement, of the user self, with the default schema database.
-func (st *Statement) Granting(self, database string) (g *Granting, err error) {
-	_, err = st.parse(1, func(p *parser) { g = p.granting(self, database, st.Is(0, "REVOKE")) })
-	return g, err
+func (st *Statement) Granting(self, database string) (*Granting, error) {
+	return read(st, 1, func(p *parser) *Granting { return p.granting(self, database, st.Is(0, "REVOKE")) })
 }
 
 func (p *parser) granting(self, database string, revokes bool) *Granting {
@@ -120,7 +117,6 @@ func (p *parser) granting(self, database string, revokes bool) *Granting {
 		p.expect("GRANT", "OPTION")
 		g.Option = true
 	}
-	p.end()
 	return g
 }
 

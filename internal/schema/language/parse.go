@@ -52,18 +52,17 @@ func (st *Statement) parse(i int, f func(*parser)) (next int, err error) {
 	return p.i, nil
 }
 
+// read calls f with a parser that begins at a token, and has to come to the statement's end.
+func read[T any](st *Statement, i int, f func(*parser) T) (t T, err error) {
+	_, err = st.parse(i, func(p *parser) { t = f(p); p.end() })
+	return t, err
+}
+
 // next returns the next token.
 func (p *parser) next() *token { return p.at(p.i) }
 
 // is reports whether the next tokens are these.
-func (p *parser) is(words ...string) bool {
-	for i, w := range words {
-		if t := p.at(p.i + i); !t.is(w) {
-			return false
-		}
-	}
-	return true
-}
+func (p *parser) is(words ...string) bool { return p.Is(p.i, words...) }
 
 // among reports whether the next token is one of these.
 func (p *parser) among(words ...string) bool {

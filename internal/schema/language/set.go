@@ -12,9 +12,9 @@ type Setting struct {
 }
 
 // Settings reads what SET has from a token on.
-func (st *Statement) Settings(i int) (list []Setting, err error) {
+func (st *Statement) Settings(i int) ([]Setting, error) {
 	global := false
-	_, err = st.parse(i, func(p *parser) {
+	return read(st, i, func(p *parser) (list []Setting) {
 		for more := p.i < len(p.tokens); more; more = p.accept(",") {
 			for p.among("SESSION", "GLOBAL", "LOCAL") {
 				global = p.taken() == "GLOBAL"
@@ -34,18 +34,13 @@ func (st *Statement) Settings(i int) (list []Setting, err error) {
 			}
 			list = append(list, v)
 		}
-		p.end()
+		return list
 	})
-	return list, err
 }
 
 // Values reads the expressions from a token on, as a query of them.
-func (st *Statement) Values(i int) (q *Query, err error) {
-	_, err = st.parse(i, func(p *parser) {
-		q = p.valueOf(p.exprs())
-		p.end()
-	})
-	return q, err
+func (st *Statement) Values(i int) (*Query, error) {
+	return read(st, i, func(p *parser) *Query { return p.valueOf(p.exprs()) })
 }
 
 // valueOf returns the query of expressions.

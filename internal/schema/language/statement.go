@@ -184,10 +184,7 @@ func (st *Statement) Rename(table, old, now string) {
 }
 
 // query reads the query that a statement is from a token on.
-func (st *Statement) query(i int) (q *query, err error) {
-	_, err = st.parse(i, func(p *parser) { q = p.query(); p.end() })
-	return q, err
-}
+func (st *Statement) query(i int) (*query, error) { return read(st, i, (*parser).query) }
 
 // Filter returns what SQLite is to have after a query that SHOW stands for: the WHERE, LIKE or
 // LIMIT that begins at a token. LIKE is of a column.

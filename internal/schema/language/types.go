@@ -128,14 +128,6 @@ func (k Kind) Shown() (t Type, places int, known bool) {
 	return k.Type, k.scale, k.Type > null
 }
 
-// Or returns the kind, or another one if it is not known.
-func (k Kind) Or(other Kind) Kind {
-	if k.Type == unknown {
-		return other
-	}
-	return k
-}
-
 // Of returns the kind of a variable that gets a value of an expression: a time is text then.
 func (k Kind) Of(v any) Kind {
 	switch {
