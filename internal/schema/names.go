@@ -53,31 +53,29 @@ func (n names) View(schema, name string) (*language.View, error) {
 	return v.view(), nil
 }
 
-func (n names) Columns(schema, table string) (columns []language.Column) {
-	for _, c := range n.s.headsOf(schema, table) {
-		columns = append(columns, language.Column{Name: c.Name, Kind: language.KindOf(c.Kind), Hidden: c.Hidden})
+func (n names) Columns(schema, name string) (columns []language.Column) {
+	s, add := n.s, func(name, kind string, hidden bool) {
+		columns = append(columns, language.Column{Name: name, Kind: language.KindOf(kind), Hidden: hidden})
 	}
-	return columns
-}
-
-// headsOf returns the columns of a table of any schema, nil if there is no such table.
-func (s *Session) headsOf(schema, name string) (heads []tables.Head) {
 	if sc := s.catalog.schema(schema); sc != nil {
 		t := sc.tables[strings.ToLower(name)]
 		if t == nil {
 			return nil
 		}
 		if !sc.information && t.Rows != nil {
-			heads = append(heads, tables.Head{Name: processColumn, Kind: tables.WordKind, Hidden: !sc.several})
+			add(processColumn, tables.WordKind, !sc.several)
 		}
-		return append(heads, t.Columns...)
+		for _, c := range t.Columns {
+			add(c.Name, c.Kind, c.Hidden)
+		}
+		return columns
 	}
 	ctx := context.Background()
 	if v, err := s.userView(ctx, schema, name); err == nil && v != nil {
 		for _, c := range v.columns {
-			heads = append(heads, tables.Head{Name: c.Name, Kind: c.Kind})
+			add(c.Name, c.Kind, false)
 		}
-		return heads
+		return columns
 	}
 	if !strings.EqualFold(schema, "test") {
 		return nil
@@ -88,10 +86,10 @@ func (s *Session) headsOf(schema, name string) (heads []tables.Head) {
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var c tables.Head
-		if rows.Scan(&c.Name, &c.Kind) == nil {
-			heads = append(heads, c)
+		var column, kind string
+		if rows.Scan(&column, &kind) == nil {
+			add(column, kind, false)
 		}
 	}
-	return heads
+	return columns
 }

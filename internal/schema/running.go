@@ -109,18 +109,18 @@ func (s *Session) stopped() bool { return s.running != nil && s.running.stopped.
 // of their hint, or else max_execution_time; 0: no limit.
 func (s *Session) timeOf(st *language.Statement) time.Duration {
 	seconds, _ := strconv.ParseFloat(s.variables["max_statement_time"], 64)
-	most := time.Duration(min(seconds*1e3, float64(maxTime))) * time.Millisecond
+	most := time.Duration(min(seconds*1e3, maxTime)) * time.Millisecond
 	if seconds > 0 {
 		most = max(most, time.Millisecond)
 	}
 	if !slices.Contains(reads, st.Verb(0)) {
 		return most
 	}
-	own := st.TimeHint()
-	if own < 0 {
-		ms, _ := strconv.ParseInt(s.variables["max_execution_time"], 10, 64)
-		own = time.Duration(min(ms, maxTime)) * time.Millisecond
+	ms, hinted := st.TimeHint()
+	if !hinted {
+		ms, _ = strconv.ParseInt(s.variables["max_execution_time"], 10, 64)
 	}
+	own := time.Duration(min(ms, maxTime)) * time.Millisecond
 	if most == 0 || own != 0 && own < most {
 		return own
 	}
@@ -128,7 +128,7 @@ func (s *Session) timeOf(st *language.Statement) time.Duration {
 }
 
 // maxTime is the longest time limit of a statement, in milliseconds: a year.
-const maxTime = int64(language.MaxTime / time.Millisecond)
+const maxTime = 365 * 24 * 3600 * 1000
 
 // reads are the first words of statements to which max_execution_time applies.
 var reads = []string{"SELECT", "WITH", "VALUES", "("}

@@ -92,9 +92,9 @@ func getLock(s *Session, a []value) value {
 	if s.running != nil {
 		ctx = s.running.ctx
 	}
-	waits := min(functions.AsNumber(a[1]), float64(maxTime/1000))
+	waits := min(functions.AsNumber(a[1]), maxTime/1000)
 	if waits < 0 {
-		waits = float64(maxTime / 1000)
+		waits = maxTime / 1000
 	}
 	timer := time.NewTimer(time.Duration(waits * float64(time.Second)))
 	defer timer.Stop()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 )
@@ -131,8 +130,9 @@ func (st *Statement) Params() (n int) {
 // timeHint matches the hint of a SELECT that limits its time.
 var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
 
-// TimeHint returns how long the hint of a SELECT lets it run; below 0: it has no such hint.
-func (st *Statement) TimeHint() time.Duration {
+// TimeHint returns how many milliseconds the hint of a SELECT lets it run. It is not ok if there is
+// no such hint.
+func (st *Statement) TimeHint() (ms int64, ok bool) {
 	first := 0
 	for st.at(first).is("(") {
 		first++
@@ -140,17 +140,14 @@ func (st *Statement) TimeHint() time.Duration {
 	for i, t := range st.outer(first) {
 		if t.is("SELECT") && i+1 < len(st.tokens) {
 			if m := timeHint.FindStringSubmatch(st.Text[t.end:st.at(i+1).start]); m != nil {
-				ms, _ := strconv.ParseInt(m[1], 10, 64)
-				return time.Duration(min(ms, int64(MaxTime/time.Millisecond))) * time.Millisecond
+				ms, _ = strconv.ParseInt(m[1], 10, 64)
+				return ms, true
 			}
 			break
 		}
 	}
-	return -1
+	return 0, false
 }
-
-// MaxTime is the longest time limit of a statement: a year.
-const MaxTime = 365 * 24 * time.Hour
 
 // A Table is a table's name, with its schema; "": it is in the default one.
 type Table struct{ Schema, Name string }
