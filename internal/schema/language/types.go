@@ -349,21 +349,14 @@ func (r *restorer) kindOfPrefix(e *expr) Kind {
 }
 
 func kindOfCast(e *expr) Kind {
-	switch e.text {
-	case "SIGNED", "UNSIGNED":
+	switch k := KindOf(e.text); {
+	case e.text == "SIGNED", e.text == "UNSIGNED":
 		return Integer.Kind(0)
-	case "DECIMAL":
-		scale := 0
-		if len(e.path) == 2 {
-			scale, _ = strconv.Atoi(e.path[1])
-		}
+	case k.Type == Decimal && len(e.path) == 2:
+		scale, _ := strconv.Atoi(e.path[1])
 		return decimal(scale, 0)
-	case "DOUBLE", "FLOAT", "REAL":
-		return Float.Kind(0)
-	case "DATE":
-		return Date.Kind(0)
-	case "DATETIME", "TIMESTAMP":
-		return Datetime.Kind(0)
+	case k.Type != unknown:
+		return k
 	}
 	return String.Kind(0)
 }
