@@ -67,6 +67,7 @@ func TestPrepare(t *testing.T) {
 		{"SHOW TABLES LIKE ?", "T%", "t\ntimes\n"},
 		{"SHOW TABLES LIKE ?", "x", ""},
 		{"SELECT 'a_b' LIKE ?, 'axb' LIKE ?", `a\_b`, "1|0\n"},
+		{"SELECT SUM(x) OVER (ORDER BY x ROWS ? PRECEDING) FROM (SELECT 1 x UNION SELECT 2 UNION SELECT 4) y", "1", "1\n3\n6\n"},
 	} {
 		if got := ask(t, s, c.query, slices.Repeat([]any{c.value}, strings.Count(c.query, "?"))...); got != c.want {
 			t.Errorf("%s with %q: %q, want %q", c.query, c.value, got, c.want)

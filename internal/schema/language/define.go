@@ -242,7 +242,7 @@ func (r *restorer) plain(from, to int) {
 		case t.kind == sysVar, t.kind == usrVar:
 			fail(mysqlerr.Near(st.rest(i)))
 		default:
-			r.write(t.text)
+			r.param(t.text)
 		}
 		r.write(" ")
 		if t.kind == word && texts[strings.ToUpper(t.text)] && st.at(i-1).identifier() && (st.at(i-2).is(",") || st.at(i-2).is("(") || st.at(i-2).is("ADD") || st.at(i-2).is("COLUMN")) {

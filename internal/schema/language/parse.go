@@ -689,25 +689,24 @@ func (p *parser) windowOf() *window {
 		w.order = p.orderBy()
 	}
 	if p.among("ROWS", "RANGE", "GROUPS") {
-		w.frame = p.taken()
+		w.frame = []string{p.taken()}
 		if p.accept("BETWEEN") {
-			w.frame += " BETWEEN " + p.bound()
+			w.frame = append(append(w.frame, "BETWEEN"), p.bound()...)
 			p.expect("AND")
-			w.frame += " AND " + p.bound()
-		} else {
-			w.frame += " " + p.bound()
+			w.frame = append(w.frame, "AND")
 		}
+		w.frame = append(w.frame, p.bound()...)
 	}
 	p.expect(")")
 	return w
 }
 
 // bound reads where a window's frame begins or ends.
-func (p *parser) bound() string {
+func (p *parser) bound() []string {
 	from := ""
 	switch t := p.next(); {
 	case p.accept("CURRENT", "ROW"):
-		return "CURRENT ROW"
+		return []string{"CURRENT ROW"}
 	case p.accept("UNBOUNDED"):
 		from = "UNBOUNDED"
 	case t.kind == num, t.kind == param:
@@ -722,7 +721,7 @@ func (p *parser) bound() string {
 		p.syntax()
 	}
 	p.i++
-	return from + " " + strings.ToUpper(p.at(p.i-1).text)
+	return []string{from, strings.ToUpper(p.at(p.i - 1).text)}
 }
 
 // orderBy reads ORDER BY.

@@ -114,9 +114,7 @@ func (r *restorer) expr(e *expr) {
 		}
 		r.write("*")
 	case paramForm:
-		n, _ := strconv.Atoi(e.text[1:])
-		r.params = max(r.params, n)
-		r.write(e.text)
+		r.param(e.text)
 	case sysForm:
 		v, err := r.names.Variable(e.text)
 		if err != nil {
@@ -206,6 +204,15 @@ func (r *restorer) expr(e *expr) {
 	case anyForm:
 		fail(mysqlerr.NotYet("ANY, SOME and ALL except = ANY and <> ALL"))
 	}
+}
+
+// param writes a word that may be a ? with its number.
+func (r *restorer) param(word string) {
+	if digits, ok := strings.CutPrefix(word, "?"); ok {
+		n, _ := strconv.Atoi(digits)
+		r.params = max(r.params, n)
+	}
+	r.write(word)
 }
 
 func (r *restorer) not(e *expr, operator string) {
@@ -656,8 +663,9 @@ func (r *restorer) window(w *window) {
 	}
 	r.each(len(w.partition), " PARTITION BY ", ", ", func(i int) { r.sorted(w.partition[i]) })
 	r.orderBy(w.order)
-	if w.frame != "" {
-		r.write(" ", w.frame)
+	for _, part := range w.frame {
+		r.write(" ")
+		r.param(part)
 	}
 	r.write(")")
 }

@@ -66,7 +66,7 @@ type window struct {
 	defined   bool   // there are parentheses
 	partition []*expr
 	order     []ordered
-	frame     string
+	frame     []string // words
 }
 
 // ordered is an expression of ORDER BY.
