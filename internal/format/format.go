@@ -703,7 +703,7 @@ type Tally struct {
 
 // TableVersion is that of Package and of the room that is left for the core. The core refuses
 // tables of another version.
-const TableVersion = 11
+const TableVersion = 12
 
 // A Package is what the rewriter writes of an instrumented package.
 type Package struct {
@@ -732,5 +732,5 @@ type Package struct {
 // pointer that each entry of its table begins with. The garbage collector does not look at them.
 const (
 	PackageWords = 2
-	EntryWords   = 21
+	EntryWords   = 22
 )

@@ -12,10 +12,11 @@
 // means for it in small parts, while there are enough left for others. A call that gets no part is
 // left out, as are the next ones, until sysmon lets them be noted again 100 ms later. They are only
 // counted, and noted nevertheless at their end if they were slow or failed, see call/leftout.go.
-// Once the means for that are spent, the hook is turned off, and the rest of them costs nothing.
-// From then on the function's calls are no longer counted. So what is rare is noted, what is
-// frequent is counted, and of what is very frequent there are some calls in each turn. Sysmon sets
-// the quota by what the calls of a turn, of 100 ms, cost.
+// Once the means for that are spent, the function's calls are no longer counted. If it may fail,
+// its hook becomes one by which only failures are seen, which costs a tenth, as far as there are
+// means. Otherwise the hook is turned off, and the rest of the calls costs nothing. So what is rare
+// is noted, what is frequent is counted, and of what is very frequent there are some calls in each
+// turn, and those that fail. Sysmon sets the quota by what the calls of a turn, of 100 ms, cost.
 //
 // Where there are no means, each function has a few calls in a window. If these make debts, nothing
 // that was left out is noted again until they are paid.
@@ -53,6 +54,9 @@ const (
 	ftraceCountedCalls = 8  // for each call noted so many are counted
 	ftraceCountedCheck = 16 // whether these are enough is asked after so many
 
+	ftraceFailsShortest = 1e5 // ns at least, and windows at most, in which calls were made that tell how many there will be
+	ftraceFailsWindows  = 100
+
 	ftraceKeptUsual = 1e5 // of the processor time, in millionths, for calls that only the consumers see
 )
 
@@ -66,6 +70,7 @@ type ftraceBudgetState struct {
 	quota  uintptr                               // calls that a function may have in a window; atomic
 	means  int64                                 // ns that calls may take that are noted, below 0 if they took more; calls take from it too, atomic
 	looks  int64                                 // ns that calls may take that are only counted; likewise
+	fails  int64                                 // ns that calls may take of which only failures are seen; likewise
 	each   int64                                 // ns that it takes to note a call; atomic
 	count  int64                                 // ns that it takes to count ftraceCountedCheck calls; atomic
 	watch  uintptr                               // calls of a function of which in a turn the ends are watched while they are left out; atomic
@@ -74,17 +79,23 @@ type ftraceBudgetState struct {
 	opened int64                                 // when the window began
 	hook   unsafe.Pointer                        // the type of a hook that is on
 
+	// onlyFails is the type of a hook by which only failures are seen, nil if there never was a
+	// budget. Helpers know it, see rewrite/helper.go.
+	onlyFails unsafe.Pointer
+
 	// Since the turn began.
 	begun    int64   // when that was
 	used     float64 // ns of processor time used since then, without those for calls
 	cost     float64 // ns that calls took that were noted
 	counting float64 // ns that calls took that were only counted
+	failing  float64 // ns that calls are to take of which only failures are seen
 
 	// When the window began.
 	cpu       int64       // processor time used until then, in ns
 	until     ftraceSpent // what had been done until then
 	meansLeft float64     // ns for calls that are noted
 	looksLeft float64     // ns for calls that are only counted
+	failsLeft int64       // ns for calls of which only failures are seen
 	more      float64     // ns that a call takes beyond what is usual, for the first ones and for the file
 
 	usual    uint64                        // ticks that the entry of a call takes; calls write it, atomic
@@ -219,13 +230,15 @@ func (b *ftraceBudgetState) settle() {
 			quota = min(quota, b.quota)
 		} else {
 			b.opened, b.begun, b.cpu = nanotime(), nanotime(), ftraceProcessTime()
-			b.until, b.used, b.cost, b.counting = ftraceSpentUntil(), 0, 0, 0
+			b.until, b.used, b.cost, b.counting, b.failing = ftraceSpentUntil(), 0, 0, 0, 0
 		}
 		atomic.Storeuintptr(&b.quota, quota)
 		atomic.Storeuintptr(&b.watch, ftraceCountedCalls*uintptr(share)/10)
 		b.meansLeft, b.looksLeft = float64(ftraceAtFirst/1e6/2)*float64(share), float64(ftraceSaved/1e6/2)*float64(share)
 		atomic.Storeint64(&b.means, int64(b.meansLeft))
 		atomic.Storeint64(&b.looks, int64(b.looksLeft))
+		b.failsLeft = int64(b.looksLeft)
+		atomic.Storeint64(&b.fails, b.failsLeft)
 	}
 	atomic.Store(&b.share, share)
 }
@@ -239,6 +252,8 @@ func (b *ftraceBudgetState) prepare() bool {
 	}
 	var hook any = (*ftraceFunc)(nil)
 	b.hook = unsafe.Pointer(efaceOf(&hook)._type)
+	hook = (func())(nil)
+	b.onlyFails = unsafe.Pointer(efaceOf(&hook)._type)
 	b.window, b.usual = 1, 100
 	b.each, b.count = ftraceEachFirst, ftraceEachFirst*ftraceCountedCheck/8
 	b.slow = ftraceSlowTicks(b.perTick())
@@ -325,7 +340,7 @@ func ftraceFinishBudget(exits bool) {
 			f := p.fn(i)
 			kept, since := atomic.Xchg(&f.keeping, b.ended)&^ftraceKeepingEnded, atomic.Xchg64(&f.wasOff, 0)
 			if since == 0 {
-				if kept == 0 {
+				if kept == 0 && atomic.Load(&f.counted) == 0 {
 					continue
 				}
 				since = ftraceTicks()
@@ -356,8 +371,9 @@ func ftraceBudgetTick(now int64) {
 
 // account finds out what the window's calls took, and what means there are for those of the next
 // one: as much of the processor time that the program itself has used as the budget is, or of a
-// quarter of the time if it has used less. Half of that is for calls that are only counted. What
-// one half does not need the other gets.
+// quarter of the time if it has used less. Half of that is for calls that are only counted, of
+// which as much as three quarters goes to those of which only failures are seen. What one does not
+// need the others get.
 //
 //go:nowritebarrierrec
 func (b *ftraceBudgetState) account(now int64) {
@@ -371,13 +387,16 @@ func (b *ftraceBudgetState) account(now int64) {
 	each, check := usual+b.more, ftraceCountedCheck*ftraceCallCounted*usual
 	cost, counting := float64(noted)*usual+more, float64(only)*ftraceCallCounted*usual+float64(until.doubting-b.until.doubting)*b.perTick()
 	used := max(float64(cpu-b.cpu)-cost-counting, 0)
-	b.used, b.cost, b.counting = b.used+used, b.cost+cost, b.counting+counting
+	failing := float64(b.failsLeft - atomic.Loadint64(&b.fails))
+	b.used, b.cost, b.counting, b.failing = b.used+used, b.cost+cost, b.counting+counting, b.failing+failing
 	b.cpu, b.until = cpu, until
 
 	saved, debt := float64(b.of(ftraceSaved)/2), float64(b.of(ftraceDebt))
 	most := max(saved, b.meansLeft-cost) // of the first means nothing is lost
 	half := max(used, float64(now-b.opened)/4) * float64(b.share) / 2e6
-	b.meansLeft, b.looksLeft = b.meansLeft+half-cost, b.looksLeft+half-counting
+	toFails := max(0, min(half*3/4, max(saved, ftraceTurn*half)-float64(b.failsLeft)+failing))
+	b.failsLeft = atomic.Xaddint64(&b.fails, int64(toFails))
+	b.meansLeft, b.looksLeft = b.meansLeft+half-cost, b.looksLeft+half-toFails-counting
 	if more := b.looksLeft - saved; more > 0 {
 		b.meansLeft, b.looksLeft = b.meansLeft+more, saved
 	}
@@ -390,7 +409,7 @@ func (b *ftraceBudgetState) account(now int64) {
 	atomic.Storeint64(&b.means, int64(b.meansLeft))
 	atomic.Storeint64(&b.looks, int64(b.looksLeft))
 	if h := ftraceMemory.head; h != nil {
-		atomic.Xadd64(&h.Spent, int64(cost+counting))
+		atomic.Xadd64(&h.Spent, int64(cost+counting+failing))
 	}
 }
 
@@ -414,6 +433,7 @@ func ftraceBudgetReturn(window uint32) {
 		atomic.Xadd(&b.live, -1)
 		atomic.Storeuintptr(&f.limit, 0) // its next call gives it another
 		atomic.Store(&f.window, 0)
+		atomic.Store(&f.since, atomic.Load(&b.window))
 		atomic.Store(&f.back, 0)
 		switched = f.hookOn() || switched
 	}
@@ -442,14 +462,14 @@ func ftraceBudgetTurn(now int64) {
 	b := &ftraceBudget
 	allowed := b.used * float64(b.share) / 1e6 // ns
 	if passed := float64(now-b.begun) / (ftraceTurn * ftraceWindow); passed < 1 {
-		if allowed /= passed; b.cost+b.counting <= allowed || b.meansLeft > 0 && b.looksLeft > 0 {
+		if allowed /= passed; b.cost+b.counting+b.failing <= allowed || b.meansLeft > 0 && b.looksLeft > 0 {
 			return
 		}
 	}
-	atomic.Storeuintptr(&b.quota, ftraceAdjust(atomic.Loaduintptr(&b.quota), b.cost, max(allowed-b.counting, allowed/2)))
-	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), b.counting, allowed/2), ftraceCountedCalls*ftraceMinQuota))
+	atomic.Storeuintptr(&b.quota, ftraceAdjust(atomic.Loaduintptr(&b.quota), b.cost, max(allowed-b.counting-b.failing, allowed/2)))
+	atomic.Storeuintptr(&b.watch, max(ftraceAdjust(atomic.Loaduintptr(&b.watch), b.counting, allowed/2-min(b.failing, allowed*3/8)), ftraceCountedCalls*ftraceMinQuota))
 	atomic.Storeint64(&b.slow, ftraceSlowTicks(b.perTick()))
-	b.begun, b.used, b.cost, b.counting = now, 0, 0, 0
+	b.begun, b.used, b.cost, b.counting, b.failing = now, 0, 0, 0, 0
 	atomic.Store(&b.panics, 0)
 }
 
@@ -485,6 +505,13 @@ const ftraceCallEntries = 3.5
 // ftraceCallCounted is what a call costs that is only counted, of what it costs to note one in a
 // ring and for the consumers.
 const ftraceCallCounted = 0.4
+
+// ftraceCallFails is what a call costs of which only a failure is seen, of what it costs to count
+// one. With deferred calls it is ftraceCallDeferred times as much.
+const (
+	ftraceCallFails    = 0.1
+	ftraceCallDeferred = 3
+)
 
 // ftraceFirstEntries is how much more a function's first call costs than what is measured of its
 // entry: its exit.

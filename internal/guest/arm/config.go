@@ -360,7 +360,7 @@ func (l *ftraceLaid) arm(f *ftraceFunc) {
 // arm switches the function's hook. A call that reads the hook at the same time may see either word
 // first. The second word alone identifies the function, and it stays.
 func (f *ftraceFunc) arm(on bool) {
-	if on != (f.hook._type != nil) {
+	if on != f.seesReturns() {
 		ftraceRegistry.switched = true
 	}
 	if on {

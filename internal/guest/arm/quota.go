@@ -1,7 +1,8 @@
 //go:build ftrace_core
 
 // The calls of a function that has reached the limit that the budget sets, see budget.go. They are
-// counted, or the function's hook is turned off, and on again. Observers are told of both.
+// counted, or only their failures are seen, or the function's hook is turned off, and on again.
+// Observers are told that calls are left out, and that they no longer are.
 
 package runtime
 
@@ -34,7 +35,10 @@ func (f *ftraceFunc) governed() bool {
 // ftraceEntryAtLimit is ftraceEntryFast for a call of a function that has reached its limit.
 func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *any, n int, result *any) (token int) {
 	if f.atLimit() {
-		if f.onlyCount(w); atomic.Load(&f.counted)&ftraceUncounted == 0 {
+		if f.onlyFails() {
+			return f.leftOutToken(result == nil)
+		}
+		if f.onlyCount(w, result == nil); atomic.Load(&f.counted)&ftraceUncounted == 0 {
 			return getg().ftrace.beginLeftOut(f, offset)
 		}
 		return f.leftOutToken(result == nil)
@@ -50,9 +54,12 @@ func ftraceEntryAtLimit(f *ftraceFunc, w *ftraceWriter, offset uintptr, first *a
 //go:noinline
 func (f *ftraceFunc) beginAtLimit(offset uintptr, args []any, flags uint32) (token int) {
 	if f.atLimit() {
+		if f.onlyFails() {
+			return f.leftOutToken(flags&ftrace_format_FrameAtReturns == 0)
+		}
 		mp := acquirem()
 		if w := ftraceWriterOf(mp); w != nil {
-			f.onlyCount(w)
+			f.onlyCount(w, flags&ftrace_format_FrameAtReturns == 0)
 		}
 		releasem(mp)
 		if atomic.Load(&f.counted)&ftraceUncounted == 0 {
@@ -104,9 +111,9 @@ func (f *ftraceFunc) atLimit() bool {
 	return false
 }
 
-// onlyCount counts a call of f that is left out. After as many as the budget allows it turns the
-// hook of f off.
-func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
+// onlyCount counts a call of f that is left out. After as many as the budget allows it has only
+// failures of f seen, or turns the hook of f off.
+func (f *ftraceFunc) onlyCount(w *ftraceWriter, deferred bool) {
 	w.counted++
 	f.sumLeftOut(1)
 	n := atomic.Xadd(&f.counted, 1)
@@ -114,15 +121,44 @@ func (f *ftraceFunc) onlyCount(w *ftraceWriter) {
 		atomic.Or(&f.counted, ftraceUncounted)
 		atomic.Or(&f.leftOut, ftraceUncounted)
 		f.sumUncounted()
-		atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), nil)
-		f.switchedNow()
-		if atomic.Load(&f.back) == 0 { // sysmon came first
-			f.hookOn()
+		hook := unsafe.Pointer(nil)
+		if f.flags&ftraceMayFail != 0 && f.affordsFails(n, deferred) {
+			hook = ftraceBudget.onlyFails
 		}
-		from := ftraceCycles()
-		ftraceDoubt(ftraceHookSwitched)
-		atomic.Xadd64(&ftraceBudget.doubting, int64(ftraceCycles()-from))
+		f.switchHook(hook)
 	}
+}
+
+// switchHook turns the hook of f, whose calls are left out, off, or has it show only failures.
+func (f *ftraceFunc) switchHook(hook unsafe.Pointer) {
+	atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), hook)
+	f.switchedNow()
+	if atomic.Load(&f.back) == 0 || f.replaced() { // sysmon came first, or a replacement
+		f.hookOn()
+	}
+	from := ftraceCycles()
+	ftraceDoubt(ftraceHookSwitched)
+	atomic.Xadd64(&ftraceBudget.doubting, int64(ftraceCycles()-from))
+}
+
+// affordsFails reports whether there are means for the failures of f to be seen until its calls are
+// noted again, and takes them. Nobody counts these calls. So they are to be as frequent as those
+// since f last was noted again, of which the last n were counted.
+func (f *ftraceFunc) affordsFails(n uint32, deferred bool) bool {
+	b := &ftraceBudget
+	calls := uint32(atomic.Loaduintptr(&f.count)) - atomic.Load(&f.sinceCount) + n
+	windows := min(atomic.Load(&b.window)-atomic.Load(&f.since), ftraceFailsWindows)
+	took := max(nanotime()-b.opened+int64(windows)*ftraceWindow, ftraceFailsShortest)
+	each := ftraceCallFails / ftraceCountedCheck * float64(atomic.Loadint64(&b.count))
+	if deferred {
+		each *= ftraceCallDeferred
+	}
+	cost := int64(float64(calls) * each * ftraceTurn * ftraceWindow / float64(took))
+	if atomic.Xaddint64(&b.fails, -cost) >= 0 {
+		return true
+	}
+	atomic.Xaddint64(&b.fails, cost)
+	return false
 }
 
 // countsOn reports whether more calls of f may be counted than so many in a turn. It takes the
@@ -137,11 +173,19 @@ func (f *ftraceFunc) countsOn(n uintptr) bool {
 	return left > 0 && n < max(ftraceCountedCalls*atomic.Loaduintptr(&b.quota), atomic.Loaduintptr(&b.watch))
 }
 
+// seesReturns reports whether the hook of f is on, and not only for failures.
+func (f *ftraceFunc) seesReturns() bool { return f.hook._type != nil && !f.onlyFails() }
+
+// onlyFails reports whether the hook of f shows only failures, to keep within the budget.
+func (f *ftraceFunc) onlyFails() bool {
+	return f.hook._type != nil && unsafe.Pointer(f.hook._type) == ftraceBudget.onlyFails
+}
+
 // hookOn turns the hook of f on if it is off and to be on. It reports whether it did.
 //
 //go:nowritebarrierrec
 func (f *ftraceFunc) hookOn() bool {
-	if f.hook._type != nil || !f.loadLaid().arms(f) {
+	if f.seesReturns() || !f.loadLaid().arms(f) {
 		return false
 	}
 	atomic.StorepNoWB(unsafe.Pointer(&f.hook._type), ftraceBudget.hook)
@@ -188,7 +232,7 @@ func (f *ftraceFunc) returned(since uint64, kept uint32) {
 	counted := atomic.Xchg(&f.counted, 0)
 	f.adjustSlow(uintptr(kept))
 	left := uint64(counted &^ ftraceUncounted)
-	atomic.Xadduintptr(&f.count, uintptr(left))
+	atomic.Store(&f.sinceCount, uint32(atomic.Xadduintptr(&f.count, uintptr(left))))
 	if counted&ftraceUncounted != 0 {
 		left |= ftrace_format_Uncounted
 	}

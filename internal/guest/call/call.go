@@ -32,7 +32,12 @@ func ftrace_enter(hook any, args ...any) int {
 	return ftraceEnter(hook, getg().stack.hi-sys.GetCallerSP(), args)
 }
 
+// ftraceEnter is ftrace_enter for a function whose stack frame is at offset. If its hook shows only
+// failures there are no parameters.
 func ftraceEnter(hook any, offset uintptr, args []any) int {
+	if typ := unsafe.Pointer(efaceOf(&hook)._type); typ != nil && typ == ftraceBudget.onlyFails {
+		return ftraceHooked(&hook).leftOutToken(true)
+	}
 	token := ftraceEntryFast(ftraceHooked(&hook), offset, unsafe.SliceData(args), len(args), nil)
 	if token > 0 && int32(token) != 0 && token&ftraceEndLeftOut == 0 {
 		getg().ftrace.frame(int32(token) - 1).Flags &^= ftrace_format_FrameAtReturns
@@ -246,6 +251,12 @@ func ftraceExitSlow(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		ftraceEndReturn(f, offset, unsafe.Slice(first, n))
 		t = gp.ftrace
 	}
+	if f.onlyFails() {
+		if f.fails(how, first, n) {
+			f.endUnseen(gp, offset, how, unsafe.Slice(first, n))
+		}
+		return
+	}
 	if t == nil {
 		return
 	}
@@ -433,7 +444,7 @@ func (frame *ftraceFrame) leftOut() bool {
 
 // off reports whether the hook is off that would see the call's end.
 func (frame *ftraceFrame) off() bool {
-	return frame.Flags&ftrace_format_FrameAtReturns != 0 && frame.fn.ptr().hook._type == nil
+	return frame.Flags&ftrace_format_FrameAtReturns != 0 && !frame.fn.ptr().seesReturns()
 }
 
 // alive returns how many of the frames, from the first on, belong to calls that are on the stack.

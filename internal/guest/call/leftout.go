@@ -9,10 +9,16 @@
 // A call has no frame if there is no memory for one, or if its beginning was not seen. Then its
 // entry is untimed.
 //
+// A function whose calls are too many to be counted may have a hook by which only failures are
+// seen. The helpers then call the core for these alone, at their end. A noted call of the function
+// that is under way then ends as one whose hook is turned off.
+//
 // A function that always fails, or is always slow, must not break the budget. So of each function's
 // calls no more are noted at their end than ftraceMostAtEnd says, at most half of them because they
-// were slow, and none once the budget is in debt. The others are counted. A function that makes use
-// of that half has to be twice as slow from the next turn on.
+// were slow, and none once the budget is far in debt. What fails may make twice the debts that the
+// few calls make of each function which are noted in any case, and a few failures of each function
+// are noted whatever the debts are. The others are counted. A function that makes use of that half
+// has to be twice as slow from the next turn on.
 
 package runtime
 
@@ -32,6 +38,7 @@ const (
 	// ftraceAtEndCalls is for how many calls one counts that is noted at its end, by what it costs.
 	ftraceAtEndCalls = 2
 
+	ftraceFewFails   = 16  // of a function's calls that fail so many may be noted in a turn, whatever the debts are
 	ftraceLeastAtEnd = 512 // of a function's calls so many may be noted at their end in a turn, at least
 
 	ftracePassedMax   = 64  // goroutines that have recovered a panic, and have not gone on yet
@@ -140,13 +147,32 @@ func (f *ftraceFunc) leftOutToken(deferred bool) int {
 //go:noinline
 func ftraceExitLeftOut(key uint32, offset uintptr, results []any) {
 	gp := getg()
-	if f := ftraceFuncOf(key); f != nil && gp.ftrace != nil && gp._panic == nil {
-		gp.ftrace.noteAtEnd(gp, f, offset, 0, results)
+	if f := ftraceFuncOf(key); f != nil && gp._panic == nil {
+		f.endUnseen(gp, offset, 0, results)
 	}
 }
 
-// noteAtEnd notes a call of f that ends, and fails, if it was left out. It has no frame; flags are
-// those of one.
+// endUnseen notes a call of f that ends, and fails, if it was left out. It has no frame, nor
+// perhaps its goroutine a state.
+func (f *ftraceFunc) endUnseen(gp *g, offset uintptr, flags uint32, results []any) {
+	if !ftraceMayTrace(gp) {
+		return
+	}
+	t := gp.ftrace
+	if t == nil || t.labels != uintptr(gp.labels) {
+		t = ftraceActorOf(gp)
+	}
+	if t == nil {
+		if t = ftraceStateOf(gp); t == nil {
+			return
+		}
+		t.labels = uintptr(gp.labels)
+	}
+	t.noteAtEnd(gp, f, offset, flags, results)
+}
+
+// noteAtEnd notes a call of f that ends, and fails, if it was left out. It has no frame, so it was
+// not counted; flags are those of one.
 //
 //go:noinline
 func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, results []any) {
@@ -156,25 +182,48 @@ func (t *ftraceG) noteAtEnd(gp *g, f *ftraceFunc, offset uintptr, flags uint32, 
 	if t.depth > 0 && flags&ftrace_format_FramePanicked == 0 && !t.settled(gp, offset) {
 		t.sweep(gp, offset)
 	}
-	if t.pushLeftOut(f, offset, flags|ftrace_format_FrameNotTimed) == 0 {
-		atomic.Xadd(&f.failed, 1)
-		f.sumFailed()
+	f.countUnseen()
+	returns := flags&ftrace_format_FramePanicked == 0 // otherwise endCall notes it
+	if returns && !f.keepsAtEnd(true) || t.pushLeftOut(f, offset, flags|ftrace_format_FrameNotTimed) == 0 {
+		f.countFailed()
 		return
 	}
-	if flags&ftrace_format_FramePanicked == 0 { // otherwise endCall does
-		t.noteLeftOut(gp, t.top.below(), true)
+	if returns {
+		t.recordLeftOut(gp, t.top.below())
 	}
 	t.endCall(gp, results, nil)
+}
+
+// countUnseen counts a call of f that was left out, and of which nothing was seen before its end.
+func (f *ftraceFunc) countUnseen() {
+	mp := acquirem()
+	if w := ftraceWriterOf(mp); w != nil {
+		w.counted++
+	}
+	f.sumLeftOut(1)
+	atomic.Xadd(&f.counted, 1)
+	releasem(mp)
+}
+
+// countFailed counts that a call of f, which was left out, failed. If the hook shows only failures,
+// and these are too many, it turns the hook off.
+func (f *ftraceFunc) countFailed() {
+	f.sumFailed()
+	n := atomic.Xadd(&f.failed, 1)
+	if n%ftraceCountedCheck == 0 && f.onlyFails() && !f.countsOn(uintptr(n)) {
+		f.switchHook(nil)
+	}
 }
 
 // keepsAtEnd reports whether one more call of f may be noted at its end, which failed, or was slow.
 func (f *ftraceFunc) keepsAtEnd(failed bool) bool {
 	b := &ftraceBudget
-	most, means := ftraceMostAtEnd(), b.of(ftraceDebt)
+	most, debt := ftraceMostAtEnd(), 2*b.of(ftraceDebt)
 	if !failed {
-		most, means = most/2, means/2
+		most, debt = most/2, debt/4
 	}
-	if uintptr(atomic.Load(&f.keeping)) >= most || atomic.Loadint64(&b.means) < -means {
+	kept := uintptr(atomic.Load(&f.keeping))
+	if kept >= most || atomic.Loadint64(&b.means) < -debt && !(failed && kept < ftraceFewFails) {
 		return false
 	}
 	atomic.Xaddint64(&b.means, -ftraceAtEndCalls*atomic.Loadint64(&b.each))
@@ -198,17 +247,23 @@ func (t *ftraceG) noteLeftOut(gp *g, frame *ftraceFrame, failed bool) {
 	}
 	if !f.keepsAtEnd(failed) {
 		if failed {
-			atomic.Xadd(&f.failed, 1)
-			f.sumFailed()
+			f.countFailed()
 		}
 		return
 	}
+	t.recordLeftOut(gp, frame)
+}
+
+// recordLeftOut notes the entry of the topmost call, whose frame is frame, which was left out and
+// ends now.
+//
+//go:noinline
+func (t *ftraceG) recordLeftOut(gp *g, frame *ftraceFrame) {
+	f := frame.fn.ptr()
 	if atomic.Xadd(&f.keeping, 1)&ftraceKeepingEnded != 0 {
 		return // it was said that the call is left out
 	}
-	if atomic.Load(&f.counted)&ftraceUncounted == 0 {
-		f.sumLeftOut(^uint64(0)) // it is summed up as others when it ends
-	}
+	f.sumLeftOut(^uint64(0)) // it is summed up as others when it ends
 	frame.Count = uint64(atomic.Loaduintptr(&f.count)) + uint64(atomic.Load(&f.counted)&^ftraceUncounted)
 	laid := f.loadLaid()
 	mp := acquirem()

@@ -45,6 +45,8 @@ type ftraceFunc struct {
 	leftOut    uint32         // 0: the budget left no calls out; otherwise bits, see ftraceUncounted; atomic
 	keeping    uint32         // calls that were left out and noted at their end since calls were last noted again; atomic
 	failed     uint32         // calls since wasOff that failed and were only counted; atomic
+	since      uint32         // the window of the budget from which on it last noted its calls; atomic
+	sinceCount uint32         // count at the first of these calls; atomic
 	said       uint8          // 1: it was reported that its calls are no longer printed; atomic
 	looks      uint8          // bits of the sessions that look at it, see ftraceLook; under the registry's lock
 	granted    uint16         // calls that it was granted in that window of the budget, or the most that fit
