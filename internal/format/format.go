@@ -608,15 +608,15 @@ const (
 	WaitRunnable = 1<<WaitFunction - 1 // the longest such time; also if it is not known
 )
 
-// OthersMax is of how many channels of a select is told, beside the one that let the goroutine go
+// OthersMax is how many channels of a select are listed, beside the one that let the goroutine go
 // on.
 const OthersMax = 15
 
 // Others are the addresses of the other channels of a select, a wait in a history with CallSelect.
 // Entry.Ticks of the Call says how many there are. They are at its place in a list of their own.
-// For the last waits of a processor that begins at OthersAt of the Head. For those of a goroutine
-// it is where a word right after both halves of its history says, and has two halves too; if that
-// is 0, there are none.
+// For the last waits of a processor that list begins at OthersAt of the Head. For those of a
+// goroutine the word after both halves of its history says where it begins; 0: there is none. It
+// has two halves too.
 type Others [OthersMax]uint64
 
 // A Span is a statement or stage that has begun: a call that has text.

@@ -506,8 +506,8 @@ const ftraceCallEntries = 3.5
 // ring and for the consumers.
 const ftraceCallCounted = 0.4
 
-// ftraceCallFails is what a call costs of which only a failure is seen, of what it costs to count
-// one. With deferred calls it is ftraceCallDeferred times as much.
+// ftraceCallFails is what a call costs of which only a failure would be seen, as a part of what it
+// costs to count one. In a function with a deferred hook it is ftraceCallDeferred times as much.
 const (
 	ftraceCallFails    = 0.1
 	ftraceCallDeferred = 3

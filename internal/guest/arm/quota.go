@@ -142,8 +142,8 @@ func (f *ftraceFunc) switchHook(hook unsafe.Pointer) {
 }
 
 // affordsFails reports whether there are means for the failures of f to be seen until its calls are
-// noted again, and takes them. Nobody counts these calls. So they are to be as frequent as those
-// since f last was noted again, of which the last n were counted.
+// noted again, and takes them. Nobody counts these calls. It assumes that they are as frequent as
+// those since f was last noted again, of which the last n were counted.
 func (f *ftraceFunc) affordsFails(n uint32, deferred bool) bool {
 	b := &ftraceBudget
 	calls := uint32(atomic.Loaduintptr(&f.count)) - atomic.Load(&f.sinceCount) + n

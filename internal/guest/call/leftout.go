@@ -15,10 +15,10 @@
 //
 // A function that always fails, or is always slow, must not break the budget. So of each function's
 // calls no more are noted at their end than ftraceMostAtEnd says, at most half of them because they
-// were slow, and none once the budget is far in debt. What fails may make twice the debts that the
-// few calls make of each function which are noted in any case, and a few failures of each function
-// are noted whatever the debts are. The others are counted. A function that makes use of that half
-// has to be twice as slow from the next turn on.
+// were slow, and none once the budget is far in debt. Failures may make twice the debts that calls
+// may which are noted at their beginning. A few failures of each function are noted whatever the
+// debts are. The others are counted. A function that makes use of that half has to be twice as slow
+// from the next turn on.
 
 package runtime
 

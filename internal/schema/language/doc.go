@@ -12,5 +12,5 @@
 //	types.go, compare.go,   by what each expression is
 //	functions_kinds.go
 //
-// A Statement, what is read of it, and a Plan are for one goroutine.
+// A Statement, what is read of it, and a Plan are for use by one goroutine.
 package language

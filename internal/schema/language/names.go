@@ -32,7 +32,8 @@ type View struct {
 	Columns    []string // the names of its columns; nil: those of the query
 }
 
-// viewsAtOnce is how many views a statement may be of, those within others included, each time.
+// viewsAtOnce is how many views a statement may read, with those within others. One that is read
+// twice counts twice.
 const viewsAtOnce = 1000
 
 // view calls f for the query of a view while names mean what they mean there.

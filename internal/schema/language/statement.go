@@ -167,7 +167,7 @@ func (p *parser) tableNamed() Table {
 	return Table{t.schema, t.name}
 }
 
-// Rename has the statement's strings that are old be now, if it names a table.
+// Rename replaces the statement's strings that are old by now, if the statement names a table.
 func (st *Statement) Rename(table, old, now string) {
 	if !slices.ContainsFunc(st.tokens, func(t token) bool { return t.identifier() && strings.EqualFold(t.text, table) }) {
 		return

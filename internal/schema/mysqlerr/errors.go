@@ -90,7 +90,7 @@ func Near(rest string) *Error {
 	return New(Syntax, SyntaxNear+"'%s'", rest[:min(len(rest), 80)])
 }
 
-// NotYet returns the error of what MySQL has, and ftrace has not.
+// NotYet returns the error of what MySQL has, and ftrace does not.
 func NotYet(what string) *Error {
 	return New(Unsupported, "This version of ftrace doesn't yet support '%s'", what)
 }
