@@ -119,18 +119,12 @@ func (r *rowVariables) row(e *expr) *expr {
 	}
 	// Of others not all operands are computed, or not in their order, or not once a row.
 	steady := e.form == castForm || e.form == prefixForm || e.form == binaryForm && e.text != "AND" && e.text != "OR"
-	c, changed := e.clone(), false
-	c.children(func(part *expr) *expr {
+	return e.changed(func(part *expr) *expr {
 		times := r.times
 		of := r.row(part)
 		r.refused = r.refused || r.times > times && !steady
-		changed = changed || of != part
 		return of
 	})
-	if !changed {
-		return e
-	}
-	return c
 }
 
 // branched does so for CASE and IF. A variable that branches assign becomes such a CASE or IF.

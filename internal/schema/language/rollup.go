@@ -138,17 +138,7 @@ func (l *levels) rolled(e *expr) *expr {
 			}
 		})
 	}
-	changed := e.clone()
-	any := false
-	changed.children(func(c *expr) *expr {
-		n := l.rolled(c)
-		any = any || n != c
-		return n
-	})
-	if !any {
-		return e
-	}
-	return changed
+	return e.changed(l.rolled)
 }
 
 // grouping returns GROUPING(a, b). Its last argument is the lowest bit.

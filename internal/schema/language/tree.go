@@ -203,6 +203,21 @@ func (e *expr) clone() *expr {
 	return &c
 }
 
+// changed returns the expression with what f returns for those within it; itself if that is the
+// same.
+func (e *expr) changed(f func(*expr) *expr) *expr {
+	c, changed := e.clone(), false
+	c.children(func(part *expr) *expr {
+		of := f(part)
+		changed = changed || of != part
+		return of
+	})
+	if !changed {
+		return e
+	}
+	return c
+}
+
 // each calls f for an expression and all within it, except in its queries, as long as f returns
 // true.
 func (e *expr) each(f func(*expr) bool) {
