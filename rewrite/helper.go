@@ -42,7 +42,7 @@ func (s *signature) helper(what help) string {
 		is := x + "is"
 		onlyFails := ""
 		if s.mayFail() {
-			onlyFails = fmt.Sprintf("if %s{return};", s.onlyFails("*"))
+			onlyFails = fmt.Sprintf("if %s;%so{return};", s.onlyFails("*"), x)
 		}
 		call := fmt.Sprintf("%s=%she(%sh,%%s%s)", is, x, x, entered)
 		switch len(results) {
@@ -71,14 +71,14 @@ func (s *signature) helper(what help) string {
 		}
 		exit := fmt.Sprintf("%shx(%sh%s)", x, x, results.names())
 		if s.mayFail() {
-			exit = fmt.Sprintf("if %s||%s!=nil{%s}", strings.Replace(s.onlyFails("*"), ";", ";!", 1), results[len(results)-1].name, exit)
+			exit = fmt.Sprintf("if %s;!%so||%s!=nil{%s}", s.onlyFails("*"), x, results[len(results)-1].name, exit)
 		}
 		ret := strings.Replace(back.names(), ",", ";return ", 1)
 		text = fmt.Sprintf("(%s%s) (%s) {%s%s}", hook, results, strings.Join(types, ","), exit, ret)
 	case helpEnter:
 		onlyFails := ""
 		if s.mayFail() && len(params) > 0 {
-			onlyFails = fmt.Sprintf("if %s{return %shenter(%sh)};", s.onlyFails(""), x, x)
+			onlyFails = fmt.Sprintf("if %s;%so{return %shenter(%sh)};", s.onlyFails(""), x, x, x)
 		}
 		text = fmt.Sprintf("(%sh interface{}%s) int {%sreturn %shenter(%sh%s)}", x, params, onlyFails, x, x, entered)
 	case helpLeave:
@@ -96,13 +96,13 @@ func (s *signature) mayFail() bool {
 	return n > 0 && s.results[n-1].typ == "error" && s.results[n-1].kind == "!"
 }
 
-// onlyFails returns the condition, with the statement before it, that the hook is one by which only
-// failures are wanted, see internal/guest/arm/quota.go. It is of a type that no hook has otherwise.
-// To find that out here takes a tenth of the time that it takes to call the core. The operator is
-// "*" if the helper has a pointer to the hook.
+// onlyFails returns the statement that finds out whether the hook shows only failures, which the
+// variable o says, see internal/guest/arm/quota.go. Such a hook is of a type that no other has. To
+// find that out here takes a tenth of the time that it takes to call the core. The operator is "*"
+// if the helper has a pointer to the hook.
 func (s *signature) onlyFails(operator string) string {
 	x := s.file.pkg.prefix
-	return fmt.Sprintf("_,%so:=(%s%sh).(func());%so", x, operator, x, x)
+	return fmt.Sprintf("_,%so:=(%s%sh).(func())", x, operator, x)
 }
 
 // instance returns the expression by which helpers at the entry of a generic function, or of a

@@ -254,8 +254,8 @@ func (t *ftraceG) noteLeftOut(gp *g, frame *ftraceFrame, failed bool) {
 	t.recordLeftOut(gp, frame)
 }
 
-// recordLeftOut notes the entry of the topmost call, whose frame is frame, which was left out and
-// ends now.
+// recordLeftOut notes the entry of the topmost call, which was left out and ends now. Its frame is
+// frame.
 //
 //go:noinline
 func (t *ftraceG) recordLeftOut(gp *g, frame *ftraceFrame) {
