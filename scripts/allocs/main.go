@@ -7,8 +7,9 @@
 //
 // PACKAGEs are those of the module in DIR, or of the standard library. Each benchmark runs N times
 // on one processor, without the garbage collector, which empties pools. Those that differ run
-// twice more. A benchmark differs if the fewest allocations of one build are more than the most of
-// the other.
+// again, up to nine times: some allocate once more or less from run to run, since maps place their
+// keys at random. A benchmark differs if the fewest allocations of one build are more than the most
+// of the other.
 //
 // The exit status is 0 if no benchmark differs, 1 if one does, and 2 if something could not be
 // compared.
@@ -123,7 +124,7 @@ func (c *comparison) compare(out io.Writer, tmp, path, dir string) (differ int, 
 	}
 	var plainly, hooked counts
 	again := c.bench
-	for range 3 {
+	for range 10 {
 		if err := errors.Join(plainly.add(c.benchmark(plain, dir, again)), hooked.add(c.benchmark(hooks, dir, again))); err != nil {
 			return 0, err
 		}
