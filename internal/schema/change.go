@@ -68,7 +68,7 @@ func (s *Session) changing(c *language.Change) (*language.Plan, error) {
 	}
 	var columns []string
 	if t.table != nil {
-		columns = t.table.ColumnNames() // all of them except the process
+		columns = t.table.ColumnNames()
 		if t.table.Name == consumersTable {
 			c.Beside = neededConsumers
 		}

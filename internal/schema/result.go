@@ -230,6 +230,11 @@ func (r *Result) rowsChanged() int64 {
 	return r.Affected
 }
 
+// Empty reports whether the result has columns, and no row from here on.
+func (r *Result) Empty() bool {
+	return len(r.Columns) > 0 && len(r.ahead) == 0 && (r.rows == nil || r.ended)
+}
+
 // Close ends the result before its last row.
 func (r *Result) Close() {
 	for more := len(r.assigns) > 0; more; { // all rows count

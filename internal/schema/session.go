@@ -509,6 +509,7 @@ func (s *Session) Reset() {
 	s.releaseLocks()
 	s.conn.ExecContext(context.Background(), "ROLLBACK")
 	s.database = "performance_schema"
+	s.warned = diagnostics{}
 	s.variables, s.user, s.userBytes = s.catalog.variables(), map[string]userVariable{}, 0
 	s.setActivity("")
 }

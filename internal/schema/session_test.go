@@ -42,7 +42,9 @@ func TestSpelling(t *testing.T) {
 		"EXPLAIN EXTENDED SELECT 1":           "1|0|0|SCAN CONSTANT ROW\n",
 		"SELECT CONVERT_TZ('2026-07-01 12:00:00', 'UTC', 'Europe/Berlin'), CONVERT_TZ('2026-07-01 12:00:00', 'Nowhere', 'UTC')": "2026-07-01 14:00:00|NULL\n",
 		"SELECT SQL_NO_CACHE 1 /* why */ -- so\n# and so":                                                                       "1\n",
-		"/*!40101 SELECT */ 5":                                 "5\n",
+		"/*!40101 SELECT */ 5": "5\n",
+		"SELECT 1 /*!50744 + 1 */, 1 /*!50745 + /* nothing */ 1 */, 1 /*!080000 + 1 */, 1 /*!100100 + 1 */, 1 /*! + 1 */, 1 /*M!101100 + 1 */, 1 /*M!999999 + 1 */": "2|1|1|1|2|2|1\n",
+		"/*!80000 SET x = 1 */":                                "",
 		"SELECT @@autocommit, @@SESSION.sql_mode":              "1|STRICT_TRANS_TABLES\n",
 		"WITH x AS (SELECT 1 a) SELECT a FROM x":               "1\n",
 		"SELECT (SELECT COUNT(*) FROM setup_instruments), 'x'": "5|x\n",
@@ -1033,6 +1035,13 @@ func TestSeveral(t *testing.T) {
 	ask(t, s, "INSERT INTO setup_actors VALUES ('call/main/%', '%', 'NO')")
 	if len(a.actors) != 2 || len(b.actors) != 2 || a.actors[1] != b.actors[1] {
 		t.Errorf("actors: %+v %+v", a.actors, b.actors)
+	}
+	ask(t, s, "INSERT INTO setup_actors (HOST, USER, ENABLED) VALUES ('tenant=1', '%.serve', 'NO')") // by MySQL's names
+	if got, want := a.actors[2], a.actors[1]; got.Pattern != [3]string{"%.serve", "tenant=1"} || got.Flags != want.Flags {
+		t.Errorf("actors: %+v, want the flags of %+v", got, want)
+	}
+	if got := ask(t, s, "DELETE FROM setup_actors WHERE USER = '%.serve' AND HOST = 'tenant=1'"); len(a.actors) != 2 || len(b.actors) != 2 {
+		t.Errorf("%s: actors: %+v %+v", got, a.actors, b.actors)
 	}
 	ask(t, s, "INSERT INTO setup_objects (PROCESS, OBJECT_SCHEMA, ENABLED) VALUES ('20', 'net/%', 'NO')")
 	if len(a.objects) != 1 || len(b.objects) != 2 || b.objects[1] != (source.Rule{Pattern: [3]string{"net/%", "%", "%"}, Flags: source.Flags{Timed: true}}) {

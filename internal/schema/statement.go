@@ -56,6 +56,7 @@ func (s *Session) over() {
 	s.finish()
 	if s.warned.asked && s.warned.count == 0 {
 		s.warned = s.before
+		s.warned.left = true
 	}
 	s.setActivity("")
 }

@@ -24,6 +24,7 @@ type diagnostics struct {
 	list           []warning
 	count, errored int  // with those that are not kept
 	asked          bool // the statement asks for them, or is of no table, so it leaves them as they are
+	left           bool // they are of a statement before the last one, which left them
 }
 
 // warn adds a warning to those of the statement under way.
@@ -45,7 +46,12 @@ func cutError(kind, text string) *mysqlerr.Error {
 
 // Warnings returns the number of warnings of the statement that was run last, and of those of which
 // rows are being read.
-func (s *Session) Warnings() int { return s.warned.count }
+func (s *Session) Warnings() int {
+	if s.warned.left {
+		return 0
+	}
+	return s.warned.count
+}
 
 // warnings is SHOW WARNINGS and SHOW ERRORS: of the statement before.
 func (s *Session) warnings(ctx context.Context, st *language.Statement, i int, errors bool) (*Result, error) {

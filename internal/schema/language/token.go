@@ -43,7 +43,15 @@ func (t *token) identifier() bool { return t.kind == word || t.kind == name }
 // maxTokens is how many tokens a statement can have.
 const maxTokens = 1 << 20
 
-// tokens splits a statement. Comments are left out, except for /*! */, whose content counts.
+// The content of /*!50700 x */ counts for MySQL from 5.7.0 on, and that of /*M!101100 x */ for
+// MariaDB from 10.11.0 on. These are the versions that the server is like.
+const (
+	mysqlVersion   = 50744
+	mariadbVersion = 101199
+)
+
+// tokens splits a statement. Comments are left out, except for /*! */ and /*M! */, whose content
+// counts unless it is for a later version.
 func tokens(s string) ([]token, error) {
 	var list []token
 	conditional := false // within /*! */
@@ -73,11 +81,22 @@ func tokens(s string) ([]token, error) {
 			}
 			continue
 		case strings.HasPrefix(rest, "/*!"), strings.HasPrefix(rest, "/*M!"):
-			i += strings.IndexByte(rest, '!') + 1
-			for i < len(s) && s[i] >= '0' && s[i] <= '9' {
-				i++
+			mark, latest := "/*!", mysqlVersion
+			if rest[2] == 'M' {
+				mark, latest = "/*M!", mariadbVersion
 			}
-			conditional = true
+			content := strings.TrimLeft(rest[len(mark):], "0123456789")
+			version, err := strconv.Atoi("0" + rest[len(mark):len(rest)-len(content)])
+			if err == nil && version <= latest {
+				i += len(rest) - len(content)
+				conditional = true
+				continue
+			}
+			n := comment(rest)
+			if n == 0 {
+				return nil, mysqlerr.Near(rest)
+			}
+			i += n
 			continue
 		case conditional && strings.HasPrefix(rest, "*/"):
 			conditional = false
@@ -225,6 +244,28 @@ func binary(digits string) (string, bool) {
 
 // written matches the number that a text begins with.
 var written = regexp.MustCompile(`^(0[xX][0-9a-fA-F]*|0b[01]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?)`)
+
+// comment returns the length of the comment with which s begins, which may have others in it; 0 if
+// it has no end.
+func comment(s string) int {
+	depth := 0
+	for i := 0; i+1 < len(s); {
+		switch s[i : i+2] {
+		case "/*":
+			depth++
+			i += 2
+		case "*/":
+			depth--
+			i += 2
+			if depth == 0 {
+				return i
+			}
+		default:
+			i++
+		}
+	}
+	return 0
+}
 
 // quoted returns the meaning of the quoted text with which s begins, and its length; 0 if the text
 // does not end.

@@ -120,6 +120,8 @@ var setupActors = withRules(source.ActorRules, New("setup_actors", func(v *View)
 	Text("ENTRY_FUNCTION", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[0] }),
 	Text("LABEL", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[1] }),
 	updatable(yesNo("ENABLED", func(r *source.Rule) bool { return r.Enabled })),
+	alias("USER", Text("", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[0] })),
+	alias("HOST", Text("", NameKind, func(_ *View, r *source.Rule) string { return r.Pattern[1] })),
 ))
 
 var setupObjects = withRules(source.ObjectRules, New("setup_objects", func(v *View) []source.Rule { return v.Objects },
@@ -185,6 +187,9 @@ func (t *Table) rule(values []value) (source.Rule, error) {
 	for i, v := range values {
 		if v == nil || *t.Rules == source.ActorRules && strings.EqualFold(fmt.Sprint(v), "ALL") {
 			continue // ALL is WL#2360's
+		}
+		if t.Columns[i].Hidden { // it is an alias of a pattern
+			i -= patterns + 1
 		}
 		if i < patterns {
 			r.Pattern[i] = fmt.Sprint(v)

@@ -38,6 +38,11 @@ var statusTables = []*Table{
 			return "OUTSIDE"
 		}),
 		updatable(yesNo("INSTRUMENTED", func(t *source.Thread) bool { return !t.Disabled })),
+		id("PROCESSLIST_ID", func(t *source.Thread) uint64 { return t.ID }),
+		Null[source.Thread]("PROCESSLIST_USER", WordKind),
+		Null[source.Thread]("PROCESSLIST_HOST", WordKind),
+		Null[source.Thread]("PROCESSLIST_DB", WordKind),
+		Text("PROCESSLIST_COMMAND", NameKind, (*View).entry),
 		Column[source.Thread]{Head{Name: "PROCESSLIST_TIME", Kind: "bigint", Null: true}, func(v *View, t *source.Thread) value {
 			if t.Waiting != nil && t.Waiting.Timed {
 				return v.seconds(t.Waiting.Start, 0)

@@ -188,7 +188,7 @@ func hidden[T any](c Column[T]) Column[T] {
 	return c
 }
 
-// alias returns a hidden column under another name, which WL#2360 has for it somewhere.
+// alias returns a hidden column under another name, which WL#2360 or MySQL has for it somewhere.
 func alias[T any](name string, c Column[T]) Column[T] {
 	c.Name = name
 	return hidden(c)
@@ -223,11 +223,13 @@ func (t *Table) ColumnIndex(name string) int {
 	return -1
 }
 
-// ColumnNames returns the names of all columns.
+// ColumnNames returns the names of the columns that are not hidden.
 func (t *Table) ColumnNames() []string {
 	var names []string
 	for _, c := range t.Columns {
-		names = append(names, c.Name)
+		if !c.Hidden {
+			names = append(names, c.Name)
+		}
 	}
 	return names
 }
