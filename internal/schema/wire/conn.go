@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +34,7 @@ const (
 	comStmtClose   = 0x19
 	comStmtReset   = 0x1A
 	comSetOption   = 0x1B
+	comFetch       = 0x1C
 	comResetClient = 0x1F
 )
 
@@ -171,10 +173,7 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 	}
 	switch command {
 	case comInitDB:
-		if err := c.session.Use(string(content)); err != nil {
-			return c.fail(err)
-		}
-		return c.ok(&schema.Result{}, 0)
+		return c.run("USE `" + strings.ReplaceAll(string(content), "`", "``") + "`")
 	case comQuery:
 		return c.query(string(content))
 	case comFieldList:
@@ -213,8 +212,12 @@ func (c *conn) command(ctx context.Context, command byte, content []byte) error 
 		r := &reader{b: content}
 		if st := c.statements[r.uint32()]; st != nil {
 			c.forgetLong(st)
+			st.cursor = false
 		}
 		return c.ok(&schema.Result{}, 0)
+	case comFetch:
+		r := &reader{b: content}
+		return c.fetch(r.uint32())
 	case comResetClient:
 		c.closeStatements()
 		c.session.Reset()
@@ -250,16 +253,16 @@ func (c *conn) query(text string) error {
 			return nil
 		}
 	}
-	return c.run(text, nil, false, 0)
+	return c.run(text)
 }
 
 // run runs a statement and answers.
-func (c *conn) run(text string, args []any, binaryRows bool, status uint16) error {
-	r, err := c.session.Query(c.context, text, args)
+func (c *conn) run(text string) error {
+	r, err := c.session.Query(c.context, text, nil)
 	if err != nil {
 		return c.fail(err)
 	}
-	return c.result(r, binaryRows, status)
+	return c.result(r, false, 0)
 }
 
 // fieldList is COM_FIELD_LIST, from which the mysql client learns names for completion.

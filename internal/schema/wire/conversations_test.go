@@ -263,6 +263,8 @@ func (a *answers) next(command byte) (failed uint16, err error) {
 				}
 			}
 			return 0, err
+		case command == comFetch && head == 0xFE:
+			return 0, nil
 		case command != comQuery && command != comExecute:
 			return 0, nil
 		}

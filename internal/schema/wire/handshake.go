@@ -46,6 +46,8 @@ const (
 	statusInTransaction = 1
 	statusAutocommit    = 2
 	moreResults         = 8
+	cursorExists        = 64
+	lastRowSent         = 128
 )
 
 // handshake begins a connection: it greets, switches to TLS if the client wants it, and checks who

@@ -18,6 +18,7 @@ type prepared struct {
 	types   []uint16       // of the values, as last sent
 	long    map[int][]byte // values that are sent ahead
 	refused error          // why one of them was refused
+	cursor  bool           // it is open, and has no rows
 }
 
 const preparedMax = 10000
@@ -56,11 +57,17 @@ func (c *conn) prepare(text string) error {
 	return c.flush()
 }
 
-// execute is COM_STMT_EXECUTE.
+// cursorReadOnly is the flag of COM_STMT_EXECUTE by which a client asks for a cursor.
+const cursorReadOnly = 1
+
+// execute is COM_STMT_EXECUTE. A client that asks for a cursor gets all rows at once, as servers
+// may answer. But where there are none, and nothing stands between columns and rows, it would take
+// the end of the rows for that of the columns. Then it gets a cursor.
 func (c *conn) execute(content []byte) error {
 	r := &reader{b: content}
 	st := c.statements[r.uint32()]
-	r.take(1 + 4) // no cursors; once
+	cursor := r.uint8()&cursorReadOnly != 0
+	r.take(4) // once
 	if st == nil || r.bad {
 		return c.fail(mysqlerr.New(1243, "Unknown prepared statement handler given to mysqld_stmt_execute"))
 	}
@@ -73,7 +80,28 @@ func (c *conn) execute(content []byte) error {
 	if err != nil {
 		return c.fail(err)
 	}
-	return c.run(st.text, args, true, 0)
+	result, err := c.session.Query(c.context, st.text, args)
+	if err != nil {
+		return c.fail(err)
+	}
+	st.cursor = cursor && c.capabilities&deprecateEOF != 0 && result.Empty()
+	if st.cursor {
+		return c.result(result, true, cursorExists)
+	}
+	return c.result(result, true, 0)
+}
+
+// fetch is COM_STMT_FETCH: there are no more rows.
+func (c *conn) fetch(id uint32) error {
+	st := c.statements[id]
+	if st == nil {
+		return c.fail(mysqlerr.New(1243, "Unknown prepared statement handler (%d) given to mysqld_stmt_fetch", id))
+	}
+	if !st.cursor {
+		return c.fail(mysqlerr.New(1421, "The statement (%d) has no open cursor.", id))
+	}
+	st.cursor = false
+	return c.ended(lastRowSent)
 }
 
 // values reads the values of a statement's ?s.

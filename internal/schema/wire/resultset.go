@@ -105,6 +105,11 @@ func (c *conn) result(r *schema.Result, binaryRows bool, status uint16) error {
 			return err
 		}
 	}
+	return c.ended(status)
+}
+
+// ended says that there are no more rows.
+func (c *conn) ended(status uint16) error {
 	if c.capabilities&deprecateEOF != 0 {
 		return c.send(c.okPacket(0xFE, &schema.Result{}, status))
 	}
