@@ -66,7 +66,9 @@ func (s *Session) define(ctx context.Context, st *language.Statement) (*Result, 
 	}
 	var r *Result
 	if fill == nil {
-		r, err = s.exec(ctx, p.Text, p.Args...)
+		if r, err = s.exec(ctx, p.Text, p.Args...); err == nil {
+			r.Affected = 0 // the engine says that of the statement before
+		}
 	} else {
 		err = s.whole(ctx, func() error {
 			if _, err := s.run(ctx, p.Text); err != nil {

@@ -77,6 +77,9 @@ func (s *Session) result(rows *sql.Rows, columns []language.Column) (*Result, er
 		r.days = append(r.days, strings.EqualFold(t.DatabaseTypeName(), "DATE"))
 		if len(columns) == len(types) {
 			c.Type, c.Places, known[i] = columns[i].Kind.Shown()
+			if strings.EqualFold(columns[i].Name, c.Name) {
+				c.Name = columns[i].Name // as the statement has it; the engine says it as the table does
+			}
 		}
 		if !known[i] {
 			c.Type, c.Places, known[i] = language.KindOf(t.DatabaseTypeName()).Shown()

@@ -223,6 +223,10 @@ func (c *Catalog) Close() error {
 
 // A Session is one connection, with a default schema and variables. It is for one goroutine.
 type Session struct {
+	// FoundRows has UPDATE answer with the number of rows that it found, rather than with that of
+	// rows it changed. A client that wants that says so when it logs in.
+	FoundRows bool
+
 	catalog   *Catalog
 	who       atomic.Pointer[identity]
 	doing     atomic.Pointer[activity]

@@ -154,9 +154,11 @@ func TestViews(t *testing.T) {
 	s := open(t, newFake("app"))
 	ask(t, s, "CREATE VIEW test.v AS SELECT 1 AS n")
 	for query, want := range map[string]string{
-		"SHOW FULL TABLES FROM sys":                                "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_by_object|VIEW\nwaits_global_by_latency|VIEW\n",
-		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":     "",
-		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'": "setup_actors|BASE TABLE\n",
+		"SHOW FULL TABLES FROM sys":                                         "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_by_object|VIEW\nwaits_global_by_latency|VIEW\n",
+		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":              "",
+		"SHOW PRIVILEGES WHERE Context <> 'Tables' AND Privilege LIKE 'C%'": "CREATE USER|Server Admin|To make and drop accounts\nCONNECTION_ADMIN|Server Admin|To end what other accounts do\n",
+		"SELECT COUNT(*) FROM information_schema.partitions ORDER BY 1":     "0\n",
+		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'":          "setup_actors|BASE TABLE\n",
 		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
 		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
 		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
@@ -177,7 +179,7 @@ func TestMisspelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, number := range map[string]uint16{
 		"SELECT 1 [x, @a := 1]": mysqlerr.Syntax, "SELECT 1\x00, @a := 2": mysqlerr.Syntax, "SELECT 1//2, @a := 2 */ 3": mysqlerr.Syntax, "SELECT :a": mysqlerr.Syntax, "SELECT ?": mysqlerr.Syntax, "SELECT `a\x00b`": mysqlerr.Syntax, "SELECT x'4'": mysqlerr.Syntax, "SELECT b'2'": mysqlerr.Syntax,
-		"EXPLAIN FORMAT=JSON SELECT 1": mysqlerr.Unsupported, "EXPLAIN ANALYZE SELECT 1": mysqlerr.Unsupported, "EXPLAIN analyze": mysqlerr.NoSuchTable,
+		"EXPLAIN FORMAT=JSON SELECT 1": mysqlerr.Unsupported, "EXPLAIN ANALYZE SELECT 1": mysqlerr.Unsupported, "EXPLAIN FOR CONNECTION 3": mysqlerr.Unsupported, "EXPLAIN analyze": mysqlerr.NoSuchTable,
 		"SELECT n'": mysqlerr.Syntax, "SELECT `nosuch`": mysqlerr.UnknownColumn, "SELECT $nosuch": mysqlerr.UnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": mysqlerr.UnknownColumn,
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != number {
@@ -985,6 +987,85 @@ func TestFoundRows(t *testing.T) {
 		try(t, s, c.query, c.args...)
 		if got := ask(t, s, "SELECT FOUND_ROWS(), ROW_COUNT()"); got != fmt.Sprintf("%d|%d\n", c.found, c.changed) {
 			t.Errorf("%s: %q", c.query, got)
+		}
+	}
+}
+
+// TestAffected: a definition changes no rows, whatever the statement before did, and a client may
+// want to know how many rows an UPDATE found.
+func TestAffected(t *testing.T) {
+	s := open(t, newFake("app"))
+	for _, c := range []struct {
+		found    bool
+		query    string
+		affected int64
+	}{
+		{false, "CREATE TABLE test.v AS SELECT NAME FROM setup_instruments", 5},
+		{false, "CREATE TABLE test.w (x INT)", 0},
+		{false, "INSERT INTO test.w VALUES (1), (2)", 2},
+		{false, "ALTER TABLE test.w ADD y INT", 0},
+		{false, "INSERT INTO test.w VALUES (3, 4)", 1},
+		{false, "DROP TABLE test.w", 0},
+		{false, "UPDATE setup_instruments SET ENABLED = ENABLED", 0},
+		{true, "UPDATE setup_instruments SET ENABLED = ENABLED", 5},
+		{true, "UPDATE setup_instruments SET ENABLED = ENABLED WHERE 0", 0},
+	} {
+		s.FoundRows = c.found
+		if _, r, err := try(t, s, c.query); err != nil || r.Affected != c.affected {
+			t.Errorf("%s: %+v %v, want %d rows", c.query, r, err, c.affected)
+		}
+	}
+}
+
+// TestTransactions: a session can be told to change nothing.
+func TestTransactions(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "SET SESSION TRANSACTION READ ONLY, ISOLATION LEVEL READ COMMITTED")
+	const variables = "SELECT @@transaction_read_only, @@tx_read_only, @@SESSION.transaction_isolation, @@tx_isolation"
+	if got := ask(t, s, variables); got != "1|1|READ-COMMITTED|READ-COMMITTED\n" {
+		t.Error(got)
+	}
+	for _, query := range []string{"UPDATE setup_instruments SET ENABLED = 'YES'", "CREATE TABLE test.t (x INT)", "TRUNCATE TABLE events_calls_history", "INSERT INTO setup_actors VALUES ('%', '%', 'NO')", "GRANT SELECT ON *.* TO ann"} {
+		if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.ReadTransaction || err.State != "25006" {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	ask(t, s, "START TRANSACTION")
+	ask(t, s, "SELECT COUNT(*) FROM threads")
+	ask(t, s, "COMMIT")
+	ask(t, s, "SET @@tx_isolation = 'SERIALIZABLE'")
+	ask(t, s, "SET LOCAL TRANSACTION READ WRITE")
+	if got := ask(t, s, variables); got != "0|0|SERIALIZABLE|SERIALIZABLE\n" {
+		t.Error(got)
+	}
+	ask(t, s, "CREATE TABLE test.t (x INT)")
+	for _, query := range []string{"SET SESSION TRANSACTION", "SET SESSION TRANSACTION READ", "SET SESSION TRANSACTION READ ONLY,", "SET SESSION TRANSACTION READ ONLY READ WRITE", "SET SESSION TRANSACTION ISOLATION LEVEL NONE"} {
+		if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Syntax {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+}
+
+// TestLabels: a column is called as the statement calls it.
+func TestLabels(t *testing.T) {
+	s := open(t, newFake("app"))
+	for query, want := range map[string][]string{
+		"SELECT name, Enabled, t.NAME, NAME AS n, 1 + 1 FROM setup_instruments t": {"name", "Enabled", "NAME", "n", "1 + 1"},
+		"SELECT * FROM (SELECT name FROM setup_instruments) t":                    {"name"},
+		"SELECT * FROM setup_timers":                                              {"NAME", "TIMER_NAME"},
+		"SELECT name FROM setup_consumers UNION SELECT NAME FROM setup_timers":    {"name"},
+	} {
+		_, r, err := try(t, s, query)
+		if err != nil {
+			t.Errorf("%s: %v", query, err)
+			continue
+		}
+		var got []string
+		for _, c := range r.Columns {
+			got = append(got, c.Name)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", query, got, want)
 		}
 	}
 }

@@ -131,13 +131,13 @@ var shown = func() map[string]showing {
 		"CHARSET":     {"Charset", `SELECT CHARACTER_SET_NAME AS Charset, DESCRIPTION AS Description, DEFAULT_COLLATE_NAME AS "Default collation", MAXLEN AS Maxlen FROM information_schema.character_sets`, ""},
 		"COLLATION": {"Collation", `SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, IS_DEFAULT AS "Default", IS_COMPILED AS Compiled, SORTLEN AS Sortlen
 			FROM information_schema.collations`, ""},
+		"PRIVILEGES": {"Privilege", showPrivileges(), ""},
 	}
 	for what, columns := range map[string]string{ // what never exists here
 		"INDEX":            "Table,Non_unique,Key_name,Seq_in_index,Column_name,Collation,Cardinality,Sub_part,Packed,Null,Index_type,Comment,Index_comment",
 		"PROCEDURE STATUS": "Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation",
 		"TRIGGERS":         "Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,Database Collation",
 		"EVENTS":           "Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,character_set_client,collation_connection,Database Collation",
-		"PRIVILEGES":       "Privilege,Context,Comment",
 		"PROFILES":         "Query_ID,Duration,Query",
 		"OPEN TABLES":      "Database,Table,In_use,Name_locked",
 		"BINARY LOGS":      "Log_name,File_size",
@@ -158,6 +158,21 @@ var shown = func() map[string]showing {
 	}
 	return list
 }()
+
+// showPrivileges is the query that SHOW PRIVILEGES runs: what GRANT can give.
+func showPrivileges() string {
+	comments := []string{"To read rows", "To insert rows", "To change rows", "To delete rows", "To make tables", "To drop and empty tables, and to drop views", "To make and drop indexes", "To alter tables", "To make views",
+		"To see how views are defined", "To see what all clients do", "To make and drop accounts", "To end what other accounts do", "To set variables for all"}
+	var rows []string
+	for i, name := range accounts.PrivilegeNames {
+		context := "Tables"
+		if accounts.OfTables>>i&1 == 0 {
+			context = "Server Admin"
+		}
+		rows = append(rows, fmt.Sprintf("SELECT %s AS Privilege, %s AS Context, %s AS Comment", language.Literal(name), language.Literal(context), language.Literal(comments[i])))
+	}
+	return strings.Join(rows, " UNION ALL ")
+}
 
 // showEngine is SHOW ENGINE PERFORMANCE_SCHEMA STATUS: the tracer's memory.
 func (s *Session) showEngine(ctx context.Context, st *language.Statement, i int) (*Result, error) {
@@ -246,6 +261,8 @@ func (s *Session) describe(ctx context.Context, st *language.Statement) (*Result
 			return nil, mysqlerr.NotYet("EXPLAIN FORMAT=" + st.Word(3))
 		}
 		i = 4
+	case st.Is(1, "FOR", "CONNECTION"):
+		return nil, mysqlerr.NotYet("EXPLAIN FOR CONNECTION")
 	case (st.Is(1, "EXTENDED") || st.Is(1, "PARTITIONS") || st.Is(1, "ANALYZE")) && handlers[st.Verb(2)] != nil:
 		if st.Is(1, "ANALYZE") {
 			return nil, mysqlerr.NotYet("EXPLAIN ANALYZE")

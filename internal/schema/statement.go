@@ -86,6 +86,9 @@ func init() {
 // GLOBAL.
 var harmless = strings.Fields("SELECT WITH VALUES ( SHOW DESCRIBE DESC EXPLAIN USE SET DO")
 
+// ofTransactions has the statements beside these that a read-only session may run.
+var ofTransactions = strings.Fields("BEGIN START COMMIT ROLLBACK SAVEPOINT RELEASE LOCK UNLOCK FLUSH")
+
 // lacking has the statements of MySQL that there are not here.
 var lacking = strings.Fields("CALL PREPARE EXECUTE DEALLOCATE LOAD KILL HANDLER ANALYZE CHECK OPTIMIZE REPAIR CHECKSUM HELP INSTALL")
 
@@ -121,6 +124,9 @@ func (s *Session) dispatch(ctx context.Context, st *language.Statement) (*Result
 	case h != nil:
 		if s.catalog.ReadOnly && !slices.Contains(harmless, first) {
 			return nil, readOnly(first)
+		}
+		if s.variables["transaction_read_only"] == "ON" && !slices.Contains(harmless, first) && !slices.Contains(ofTransactions, first) {
+			return nil, mysqlerr.New(mysqlerr.ReadTransaction, "Cannot execute statement in a READ ONLY transaction")
 		}
 		if slices.Contains(commits, first) && !st.Is(1, "TEMPORARY") {
 			s.conn.ExecContext(ctx, "COMMIT") // which fails if there is nothing to commit
@@ -215,6 +221,9 @@ func (s *Session) apply(n int64) (*Result, error) {
 	r := &Result{Affected: s.statement.changed}
 	if m := s.statement.matched; m > 0 {
 		r.Info = fmt.Sprintf("Rows matched: %d  Changed: %d  Warnings: 0", m, s.statement.changed)
+		if s.FoundRows {
+			r.Affected = m
+		}
 	} else if len(s.statement.pending) == 0 {
 		r.Affected = n
 	}

@@ -107,10 +107,55 @@ func (s *Session) set(ctx context.Context, st *language.Statement) (*Result, err
 	switch {
 	case st.Is(1, "STATEMENT"):
 		return s.setStatement(ctx, st)
-	case st.Is(1, "NAMES"), st.Is(1, "CHARACTER"), st.Is(1, "CHARSET"), st.Is(1, "TRANSACTION"), st.Is(1, "SESSION", "TRANSACTION"), st.Is(1, "GLOBAL", "TRANSACTION"):
+	case st.Is(1, "SESSION", "TRANSACTION"), st.Is(1, "LOCAL", "TRANSACTION"):
+		return &Result{}, s.setTransactions(st, 3)
+	case st.Is(1, "NAMES"), st.Is(1, "CHARACTER"), st.Is(1, "CHARSET"), st.Is(1, "TRANSACTION"), st.Is(1, "GLOBAL", "TRANSACTION"):
 		return &Result{}, nil
 	}
 	return &Result{}, s.setAll(ctx, st, 1)
+}
+
+// setTransactions is SET SESSION TRANSACTION, whose characteristics begin at a token.
+func (s *Session) setTransactions(st *language.Statement, i int) error {
+	for {
+		switch {
+		case st.Is(i, "READ", "ONLY"):
+			s.setBoth("transaction_read_only", "ON")
+			i += 2
+		case st.Is(i, "READ", "WRITE"):
+			s.setBoth("transaction_read_only", "OFF")
+			i += 2
+		case st.Is(i, "ISOLATION", "LEVEL", "SERIALIZABLE"):
+			s.setBoth("transaction_isolation", "SERIALIZABLE")
+			i += 3
+		case st.Is(i, "ISOLATION", "LEVEL", "REPEATABLE", "READ"), st.Is(i, "ISOLATION", "LEVEL", "READ", "COMMITTED"), st.Is(i, "ISOLATION", "LEVEL", "READ", "UNCOMMITTED"):
+			s.setBoth("transaction_isolation", st.Verb(i+2)+"-"+st.Verb(i+3))
+			i += 4
+		default:
+			return st.Near(i)
+		}
+		if i == st.Len() {
+			return nil
+		}
+		if !st.Is(i, ",") {
+			return st.Near(i)
+		}
+		i++
+	}
+}
+
+// setBoth sets a variable, and the other name that it has.
+func (s *Session) setBoth(name, text string) {
+	s.variables[name] = text
+	if other, has := otherNames[name]; has {
+		s.variables[other] = text
+	}
+}
+
+// otherNames are variables that have two names.
+var otherNames = map[string]string{
+	"transaction_read_only": "tx_read_only", "tx_read_only": "transaction_read_only",
+	"transaction_isolation": "tx_isolation", "tx_isolation": "transaction_isolation",
 }
 
 // setAll sets the variables from a token on.
@@ -204,7 +249,7 @@ func (s *Session) setVariable(name string, v value, global bool) error {
 		s.catalog.globals[name] = text
 		return nil
 	}
-	s.variables[name] = text
+	s.setBoth(name, text)
 	return nil
 }
 

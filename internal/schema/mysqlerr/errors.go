@@ -63,12 +63,14 @@ const (
 	LockName      = 3057
 	LockDeadlock  = 3058
 	Cut           = 1292 // text, to make a number of it
+
+	ReadTransaction = 1792
 )
 
 var states = map[uint16]string{
 	Denied: "42000", NoSuchTable: "42S02", Syntax: "42000", UnknownColumn: "42S22", UnknownDB: "42000", Truncated: "01000",
 	Null: "23000", Unsupported: "42000", Interrupted: "70100", VariableType: "42000", TableExists: "42S01", NoFunction: "42000", Ambiguous: "23000", ColumnCount: "21S01", Duplicate: "42S21",
-	ColumnDenied: "42000", Needs: "42000", GrantsNobody: "42000", NoGrant: "42000", 1062: "23000", 1144: "42000", 1147: "42000",
+	ColumnDenied: "42000", Needs: "42000", GrantsNobody: "42000", NoGrant: "42000", ReadTransaction: "25006", 1062: "23000", 1144: "42000", 1147: "42000",
 	BadTable: "42S02", DBDenied: "42000", WrongValue: "42000",
 	1040: "08004", 1043: "08S01", 1045: "28000", 1047: "08S01", 1065: "42000", 1139: "42000",
 }

@@ -151,6 +151,7 @@ func (c *conn) login(ctx context.Context, user, database, plugin, asked string, 
 	if err := c.admit(ctx); err != nil {
 		return c.refuse(err)
 	}
+	c.session.FoundRows = c.capabilities&foundRows != 0
 	c.session.Identify(c.id, user+"@"+c.host(), c.secure)
 	c.limit = contentMax
 	if database != "" {

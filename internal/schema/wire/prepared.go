@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
@@ -243,13 +243,18 @@ func (c *conn) closeStatements() {
 
 // kill reads KILL [QUERY|CONNECTION] id.
 func kill(text string) (id uint32, query, ok bool) {
-	words := strings.Fields(strings.TrimRight(strings.TrimSpace(text), ";"))
-	if len(words) < 2 || !strings.EqualFold(words[0], "KILL") {
+	const most = 1000 // bytes of it and its comments: it is looked for in each statement
+	if len(text) > most {
 		return 0, false, false
 	}
-	if len(words) == 3 {
-		query = strings.EqualFold(words[1], "QUERY")
+	st, err := language.Read(text, nil)
+	if err != nil || !st.Is(0, "KILL") {
+		return 0, false, false
 	}
-	_, err := fmt.Sscan(words[len(words)-1], &id)
-	return id, query, err == nil
+	i := 1
+	if query = st.Is(i, "QUERY"); query || st.Is(i, "CONNECTION") {
+		i++
+	}
+	n, err := strconv.ParseUint(st.Word(i), 10, 32)
+	return uint32(n), query, err == nil && st.Len() == i+1
 }

@@ -259,7 +259,7 @@ func TestKill(t *testing.T) {
 		err := other.QueryRow("SELECT COUNT(*) FROM information_schema.processlist WHERE ID = ? AND INFO LIKE 'SELECT COUNT%'", id).Scan(&n)
 		return err == nil && n == 1
 	})
-	if _, err := other.Exec(fmt.Sprintf("KILL QUERY %d", id)); err != nil {
+	if _, err := other.Exec(fmt.Sprintf("/* from a program */ KILL QUERY %d;", id)); err != nil {
 		t.Fatal(err)
 	}
 	var refused *mysql.MySQLError
