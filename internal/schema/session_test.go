@@ -1044,6 +1044,9 @@ func TestTransactions(t *testing.T) {
 			t.Errorf("%s: %v", query, err)
 		}
 	}
+	if got := ask(t, s, variables); got != "0|0|SERIALIZABLE|SERIALIZABLE\n" {
+		t.Errorf("after statements that are wrong: %s", got)
+	}
 }
 
 // TestLabels: a column is called as the statement calls it.

@@ -117,31 +117,33 @@ func (s *Session) set(ctx context.Context, st *language.Statement) (*Result, err
 
 // setTransactions is SET SESSION TRANSACTION, whose characteristics begin at a token.
 func (s *Session) setTransactions(st *language.Statement, i int) error {
-	for {
+	set := map[string]string{}
+	for more := true; more; i++ {
 		switch {
 		case st.Is(i, "READ", "ONLY"):
-			s.setBoth("transaction_read_only", "ON")
+			set["transaction_read_only"] = "ON"
 			i += 2
 		case st.Is(i, "READ", "WRITE"):
-			s.setBoth("transaction_read_only", "OFF")
+			set["transaction_read_only"] = "OFF"
 			i += 2
 		case st.Is(i, "ISOLATION", "LEVEL", "SERIALIZABLE"):
-			s.setBoth("transaction_isolation", "SERIALIZABLE")
+			set["transaction_isolation"] = "SERIALIZABLE"
 			i += 3
 		case st.Is(i, "ISOLATION", "LEVEL", "REPEATABLE", "READ"), st.Is(i, "ISOLATION", "LEVEL", "READ", "COMMITTED"), st.Is(i, "ISOLATION", "LEVEL", "READ", "UNCOMMITTED"):
-			s.setBoth("transaction_isolation", st.Verb(i+2)+"-"+st.Verb(i+3))
+			set["transaction_isolation"] = st.Verb(i+2) + "-" + st.Verb(i+3)
 			i += 4
 		default:
 			return st.Near(i)
 		}
-		if i == st.Len() {
-			return nil
-		}
-		if !st.Is(i, ",") {
+		more = st.Is(i, ",")
+		if !more && i < st.Len() {
 			return st.Near(i)
 		}
-		i++
 	}
+	for name, text := range set {
+		s.setBoth(name, text)
+	}
+	return nil
 }
 
 // setBoth sets a variable, and the other name that it has.
