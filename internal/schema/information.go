@@ -69,7 +69,7 @@ var informationTables = tables.ByName([]*tables.Table{
 		tables.Optional("CHARACTER_SET_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) (string, bool) { return "utf8mb4", c.length() > 0 }),
 		tables.Optional("COLLATION_NAME", tables.WordKind, func(_ *tables.View, c *columnInfo) (string, bool) { return "utf8mb4_general_ci", c.length() > 0 }),
 		tables.Text("COLUMN_TYPE", tables.NameKind, func(_ *tables.View, c *columnInfo) string { return c.Kind }),
-		tables.Constant[columnInfo]("COLUMN_KEY", ""),
+		tables.Text("COLUMN_KEY", tables.WordKind, func(_ *tables.View, c *columnInfo) string { return map[bool]string{true: "PRI"}[c.Key] }),
 		tables.Constant[columnInfo]("EXTRA", ""),
 		tables.Text("PRIVILEGES", tables.WordKind, func(_ *tables.View, c *columnInfo) string {
 			privileges := "select"
@@ -133,11 +133,27 @@ var informationTables = tables.ByName([]*tables.Table{
 		tables.Constant[tableInfo]("CHARACTER_SET_CLIENT", "utf8mb4"),
 		tables.Constant[tableInfo]("COLLATION_CONNECTION", "utf8mb4_general_ci"),
 	),
-	tables.Empty("statistics", `TABLE_CATALOG TABLE_SCHEMA TABLE_NAME NON_UNIQUE INDEX_SCHEMA INDEX_NAME SEQ_IN_INDEX COLUMN_NAME COLLATION CARDINALITY SUB_PART PACKED NULLABLE INDEX_TYPE COMMENT
-			INDEX_COMMENT IS_VISIBLE EXPRESSION`),
-	tables.Empty("table_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_SCHEMA TABLE_NAME CONSTRAINT_TYPE ENFORCED"),
-	tables.Empty("key_column_usage", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME TABLE_CATALOG TABLE_SCHEMA TABLE_NAME COLUMN_NAME ORDINAL_POSITION POSITION_IN_UNIQUE_CONSTRAINT
-			REFERENCED_TABLE_SCHEMA REFERENCED_TABLE_NAME REFERENCED_COLUMN_NAME`),
+	tables.New("statistics", func(v *tables.View) []keyPart { return sessionOf(v).keys() },
+		def[keyPart]("TABLE_CATALOG"), schemaOfKey("TABLE_SCHEMA"), tableOfKey,
+		tables.Number("NON_UNIQUE", func(*keyPart) int64 { return 0 }),
+		schemaOfKey("INDEX_SCHEMA"), tables.Constant[keyPart]("INDEX_NAME", primary), placeInKey("SEQ_IN_INDEX"), columnOfKey,
+		tables.Constant[keyPart]("COLLATION", "A"),
+		tables.Null[keyPart]("CARDINALITY", "bigint"), tables.Null[keyPart]("SUB_PART", "bigint"), tables.Null[keyPart]("PACKED", tables.WordKind),
+		tables.Constant[keyPart]("NULLABLE", ""), tables.Constant[keyPart]("INDEX_TYPE", "HASH"), tables.Constant[keyPart]("COMMENT", ""), tables.Constant[keyPart]("INDEX_COMMENT", ""),
+		tables.Constant[keyPart]("IS_VISIBLE", "YES"), tables.Null[keyPart]("EXPRESSION", tables.TextKind),
+	),
+	tables.New("table_constraints", func(v *tables.View) []keyPart {
+		return slices.DeleteFunc(sessionOf(v).keys(), func(k keyPart) bool { return k.place > 1 })
+	},
+		def[keyPart]("CONSTRAINT_CATALOG"), schemaOfKey("CONSTRAINT_SCHEMA"), tables.Constant[keyPart]("CONSTRAINT_NAME", primary), schemaOfKey("TABLE_SCHEMA"), tableOfKey,
+		tables.Constant[keyPart]("CONSTRAINT_TYPE", "PRIMARY KEY"), tables.Constant[keyPart]("ENFORCED", "YES"),
+	),
+	tables.New("key_column_usage", func(v *tables.View) []keyPart { return sessionOf(v).keys() },
+		def[keyPart]("CONSTRAINT_CATALOG"), schemaOfKey("CONSTRAINT_SCHEMA"), tables.Constant[keyPart]("CONSTRAINT_NAME", primary),
+		def[keyPart]("TABLE_CATALOG"), schemaOfKey("TABLE_SCHEMA"), tableOfKey, columnOfKey, placeInKey("ORDINAL_POSITION"),
+		tables.Null[keyPart]("POSITION_IN_UNIQUE_CONSTRAINT", "bigint"), tables.Null[keyPart]("REFERENCED_TABLE_SCHEMA", tables.WordKind),
+		tables.Null[keyPart]("REFERENCED_TABLE_NAME", tables.WordKind), tables.Null[keyPart]("REFERENCED_COLUMN_NAME", tables.WordKind),
+	),
 	tables.Empty("referential_constraints", `CONSTRAINT_CATALOG CONSTRAINT_SCHEMA CONSTRAINT_NAME UNIQUE_CONSTRAINT_CATALOG UNIQUE_CONSTRAINT_SCHEMA UNIQUE_CONSTRAINT_NAME MATCH_OPTION UPDATE_RULE
 			DELETE_RULE TABLE_NAME REFERENCED_TABLE_NAME`),
 	tables.Empty("check_constraints", "CONSTRAINT_CATALOG CONSTRAINT_SCHEMA TABLE_NAME CONSTRAINT_NAME CHECK_CLAUSE"),
@@ -157,6 +173,46 @@ var informationTables = tables.ByName([]*tables.Table{
 	tables.Empty("files", "FILE_ID FILE_NAME FILE_TYPE TABLESPACE_NAME TABLE_SCHEMA TABLE_NAME ENGINE"),
 	tables.Empty("profiling", "QUERY_ID SEQ STATE DURATION"),
 })
+
+// primary is the name of each table's only index.
+const primary = "PRIMARY"
+
+// A keyPart is a column of a table's primary key.
+type keyPart struct {
+	*columnInfo
+	place int // from 1 on
+}
+
+// These are columns of tables of keys.
+var (
+	tableOfKey  = tables.Text("TABLE_NAME", tables.WordKind, func(_ *tables.View, k *keyPart) string { return k.table })
+	columnOfKey = tables.Text("COLUMN_NAME", tables.WordKind, func(_ *tables.View, k *keyPart) string { return k.Name })
+)
+
+func schemaOfKey(name string) tables.Column[keyPart] {
+	return tables.Text(name, tables.WordKind, func(_ *tables.View, k *keyPart) string { return k.schema })
+}
+
+func placeInKey(name string) tables.Column[keyPart] {
+	return tables.Number(name, func(k *keyPart) int64 { return int64(k.place) })
+}
+
+// keys returns the columns of all primary keys, table by table.
+func (s *Session) keys() (list []keyPart) {
+	columns := s.columns()
+	for i := range columns {
+		c := &columns[i]
+		if !c.Key {
+			continue
+		}
+		place := 1
+		if n := len(list); n > 0 && list[n-1].schema == c.schema && list[n-1].table == c.table {
+			place = list[n-1].place + 1
+		}
+		list = append(list, keyPart{c, place})
+	}
+	return list
+}
 
 // viewType is the TABLE_TYPE of a view.
 const viewType = "VIEW"
@@ -290,7 +346,8 @@ func (s *Session) columns() []columnInfo {
 		for name, t := range sc.tables {
 			heads := t.Columns
 			if sc.several && t.Rows != nil {
-				heads = append([]tables.Head{{Name: processColumn, Kind: tables.WordKind}}, heads...)
+				keyed := slices.ContainsFunc(heads, func(h tables.Head) bool { return h.Key })
+				heads = append([]tables.Head{{Name: processColumn, Kind: tables.WordKind, Key: keyed}}, heads...)
 			}
 			for i, c := range heads {
 				if !c.Hidden {

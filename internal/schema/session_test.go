@@ -77,7 +77,7 @@ func TestSpelling(t *testing.T) {
 		"SHOW TABLES LIKE 'setup%'":    "setup_actors\nsetup_budget\nsetup_consumers\nsetup_instruments\nsetup_objects\nsetup_timers\n",
 		"SHOW DATABASES":               "information_schema\nperformance_schema\nsys\ntest\n",
 		"DESC setup_timers TIMER_NAME": "TIMER_NAME|enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')|NO||NULL|\n",
-		"SHOW COLUMNS FROM setup_consumers IN performance_schema":                             "NAME|varchar(64)|NO||NULL|\nENABLED|enum('YES','NO')|NO||NULL|\n",
+		"SHOW COLUMNS FROM setup_consumers IN performance_schema":                             "NAME|varchar(64)|NO|PRI|NULL|\nENABLED|enum('YES','NO')|NO||NULL|\n",
 		"SHOW VARIABLES WHERE Variable_name = 'performance_schema'":                           "performance_schema|ON\n",
 		"SELECT PRIVILEGES FROM information_schema.columns WHERE TABLE_NAME = 'setup_timers'": "select\nselect,update\n",
 		"SHOW ENGINES":  "PERFORMANCE_SCHEMA|DEFAULT|Performance Schema|NO|NO|NO\n",
@@ -154,11 +154,16 @@ func TestViews(t *testing.T) {
 	s := open(t, newFake("app"))
 	ask(t, s, "CREATE VIEW test.v AS SELECT 1 AS n")
 	for query, want := range map[string]string{
-		"SHOW FULL TABLES FROM sys":                                         "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_by_object|VIEW\nwaits_global_by_latency|VIEW\n",
-		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":              "",
-		"SHOW PRIVILEGES WHERE Context <> 'Tables' AND Privilege LIKE 'C%'": "CREATE USER|Server Admin|To make and drop accounts\nCONNECTION_ADMIN|Server Admin|To end what other accounts do\n",
-		"SELECT COUNT(*) FROM information_schema.partitions ORDER BY 1":     "0\n",
-		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'":          "setup_actors|BASE TABLE\n",
+		"SHOW FULL TABLES FROM sys":                                                    "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_by_object|VIEW\nwaits_global_by_latency|VIEW\n",
+		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":                         "",
+		"SHOW PRIVILEGES WHERE Context <> 'Tables' AND Privilege LIKE 'C%'":            "CREATE USER|Server Admin|To make and drop accounts\nCONNECTION_ADMIN|Server Admin|To end what other accounts do\n",
+		"SELECT COUNT(*) FROM information_schema.partitions ORDER BY 1":                "0\n",
+		"SHOW KEYS FROM threads":                                                       "threads|0|PRIMARY|1|THREAD_ID|A|NULL|NULL|NULL||HASH||\n",
+		"SHOW INDEX FROM setup_actors":                                                 "",
+		"SHOW CREATE TABLE setup_timers":                                               "setup_timers|CREATE TABLE `setup_timers` (\n  `NAME` varchar(64) NOT NULL,\n  `TIMER_NAME` enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK') NOT NULL,\n  PRIMARY KEY (`NAME`)\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4\n",
+		"SELECT TABLE_NAME, CONSTRAINT_TYPE FROM information_schema.table_constraints": "setup_consumers|PRIMARY KEY\nsetup_instruments|PRIMARY KEY\nsetup_timers|PRIMARY KEY\nthreads|PRIMARY KEY\n",
+		"SELECT TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION FROM information_schema.key_column_usage WHERE TABLE_NAME LIKE 'setup_i%'":                 "setup_instruments|NAME|1\n",
+		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'":                                                                                   "setup_actors|BASE TABLE\n",
 		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
 		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
 		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
@@ -1112,6 +1117,9 @@ func TestSeveral(t *testing.T) {
 	if got := ask(t, s, `SELECT a.EVENT_NAME, a.COUNT_STAR, b.COUNT_STAR FROM events_calls_summary_global_by_event_name a
 		JOIN events_calls_summary_global_by_event_name b ON a.EVENT_NAME = b.EVENT_NAME AND a.PROCESS < b.PROCESS WHERE a.COUNT_STAR <> b.COUNT_STAR`); got != want {
 		t.Errorf("joined: %s", got)
+	}
+	if got := ask(t, s, "SELECT COLUMN_NAME, SEQ_IN_INDEX FROM information_schema.statistics WHERE TABLE_NAME = 'threads'"); got != "PROCESS|1\nTHREAD_ID|2\n" {
+		t.Errorf("key: %s", got)
 	}
 	if got := ask(t, s, "SELECT COUNT(*), COUNT(DISTINCT PROCESS) FROM performance_timers"); got != "10|2\n" {
 		t.Errorf("timers: %s", got)

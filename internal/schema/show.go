@@ -132,9 +132,11 @@ var shown = func() map[string]showing {
 		"COLLATION": {"Collation", `SELECT COLLATION_NAME AS Collation, CHARACTER_SET_NAME AS Charset, ID AS Id, IS_DEFAULT AS "Default", IS_COMPILED AS Compiled, SORTLEN AS Sortlen
 			FROM information_schema.collations`, ""},
 		"PRIVILEGES": {"Privilege", showPrivileges(), ""},
+		"INDEX": {"Key_name", `SELECT TABLE_NAME AS "Table", NON_UNIQUE AS Non_unique, INDEX_NAME AS Key_name, SEQ_IN_INDEX AS Seq_in_index, COLUMN_NAME AS Column_name, COLLATION AS Collation,
+			CARDINALITY AS Cardinality, SUB_PART AS Sub_part, PACKED AS Packed, NULLABLE AS "Null", INDEX_TYPE AS Index_type, COMMENT AS Comment, INDEX_COMMENT AS Index_comment
+			FROM information_schema.statistics WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}`, ""},
 	}
 	for what, columns := range map[string]string{ // what never exists here
-		"INDEX":            "Table,Non_unique,Key_name,Seq_in_index,Column_name,Collation,Cardinality,Sub_part,Packed,Null,Index_type,Comment,Index_comment",
 		"PROCEDURE STATUS": "Db,Name,Type,Definer,Modified,Created,Security_type,Comment,character_set_client,collation_connection,Database Collation",
 		"TRIGGERS":         "Trigger,Event,Table,Statement,Timing,Created,sql_mode,Definer,character_set_client,collation_connection,Database Collation",
 		"EVENTS":           "Db,Name,Definer,Time zone,Type,Execute at,Interval value,Interval field,Starts,Ends,Status,Originator,character_set_client,collation_connection,Database Collation",
@@ -233,9 +235,12 @@ func (s *Session) showCreate(ctx context.Context, st *language.Statement, i int)
 	if err := s.readTest(ctx); err != nil {
 		return nil, err
 	}
-	var lines, names []string
+	var lines, names, keys []string
 	for _, c := range s.columnsOfTarget(t) {
 		names = append(names, "`"+c.Name+"`")
+		if c.Key {
+			keys = append(keys, "`"+c.Name+"`")
+		}
 		lines = append(lines, fmt.Sprintf("  `%s` %s %s", c.Name, c.Kind, map[bool]string{true: "DEFAULT NULL", false: "NOT NULL"}[c.Null]))
 	}
 	for _, info := range s.tables() {
@@ -247,6 +252,9 @@ func (s *Session) showCreate(ctx context.Context, st *language.Statement, i int)
 	}
 	if st.Is(i, "VIEW") {
 		return nil, mysqlerr.New(mysqlerr.NotView, "'%s.%s' is not VIEW", t.Schema, t.Name)
+	}
+	if keys != nil {
+		lines = append(lines, "  PRIMARY KEY ("+strings.Join(keys, ",")+")")
 	}
 	text := fmt.Sprintf("CREATE TABLE `%s` (\n%s\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4", t.Name, strings.Join(lines, ",\n"))
 	return &Result{Columns: textColumns("Table", "Create Table"), ahead: [][]any{{t.Name, text}}}, nil

@@ -13,7 +13,7 @@ import (
 var setupTables = []*Table{setupInstruments, setupConsumers, setupTimers, performanceTimers, setupBudget, setupActors, setupObjects}
 
 var setupInstruments = withUpdate(New("setup_instruments", func(v *View) []source.Function { return slices.Concat(v.Functions, v.Waits, v.Kinds, v.Probes) },
-	Text("NAME", NameKind, func(_ *View, f *source.Function) string { return f.Instrument() }),
+	key(Text("NAME", NameKind, func(_ *View, f *source.Function) string { return f.Instrument() })),
 	updatable(yesNo("ENABLED", func(f *source.Function) bool { return f.Enabled })),
 	updatable(yesNo("TIMED", func(f *source.Function) bool { return f.Timed })),
 	hidden(Optional("WAIT_NAME", NameKind, func(_ *View, f *source.Function) (string, bool) { return f.Family(), f.Wait })),
@@ -50,7 +50,7 @@ var setupConsumers = withUpdate(New("setup_consumers", func(v *View) []consumerR
 	}
 	return rows
 },
-	Text("NAME", WordKind, func(_ *View, r *consumerRow) string { return r.name }),
+	key(Text("NAME", WordKind, func(_ *View, r *consumerRow) string { return r.name })),
 	updatable(yesNo("ENABLED", func(r *consumerRow) bool { return r.enabled })),
 ), func(p *Pending, row any, _ int, v value) error {
 	on, err := parseYesNo("ENABLED", v)
@@ -75,7 +75,7 @@ type timerRow struct{ name, timer string }
 const timerKind = "enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK')"
 
 var setupTimers = withUpdate(New("setup_timers", func(v *View) []timerRow { return []timerRow{{"call", v.Timer}, {"wait", v.Timer}} }, // of statements and stages too: they are timed as calls are
-	Text("NAME", WordKind, func(_ *View, r *timerRow) string { return r.name }),
+	key(Text("NAME", WordKind, func(_ *View, r *timerRow) string { return r.name })),
 	updatable(Text("TIMER_NAME", timerKind, func(_ *View, r *timerRow) string { return r.timer })),
 ), func(p *Pending, _ any, _ int, v value) error {
 	name, err := parseEnum("TIMER_NAME", v, source.TimerNames)

@@ -13,7 +13,7 @@ import (
 // statusTables show what exists, and its state.
 var statusTables = []*Table{
 	withUpdate(New("threads", threads,
-		id("THREAD_ID", func(t *source.Thread) uint64 { return t.ID }),
+		key(id("THREAD_ID", func(t *source.Thread) uint64 { return t.ID })),
 		Text("NAME", NameKind, func(v *View, t *source.Thread) string {
 			return "goroutine/" + strings.TrimPrefix(v.entry(t), "call/")
 		}),

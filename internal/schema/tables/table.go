@@ -32,6 +32,7 @@ type Head struct {
 	Updatable bool
 	Null      bool
 	Hidden    bool // SELECT * does not include it
+	Key       bool // it is of the table's primary key
 }
 
 // A View is a source's snapshot, for one statement.
@@ -185,6 +186,12 @@ func updatable[T any](c Column[T]) Column[T] {
 // hidden marks a column that SELECT * does not include.
 func hidden[T any](c Column[T]) Column[T] {
 	c.Hidden = true
+	return c
+}
+
+// key marks a column that tells the table's rows apart.
+func key[T any](c Column[T]) Column[T] {
+	c.Key = true
 	return c
 }
 
