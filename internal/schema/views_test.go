@@ -3,11 +3,14 @@ package schema
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
 )
 
 // TestUserViews: views of tables of any schema, for all sessions.
@@ -130,5 +133,84 @@ func TestViewsInFile(t *testing.T) {
 		if got := ask(t, s, "SELECT * FROM test.timers"); got != "call\nwait\n" {
 			t.Errorf("run %d: %s", i, got)
 		}
+	}
+}
+
+// TestSysViews: the views of schema sys can be read by themselves, under another name, and beside
+// other tables, also of several processes. They cannot be changed.
+func TestSysViews(t *testing.T) {
+	var sources []source.Source
+	for _, name := range []string{"app", "other"} {
+		f := newFake(name)
+		for i := range f.functions {
+			f.functions[i].Flags = source.Flags{Enabled: true, Timed: true}
+		}
+		f.call(1, 1, 5_000_000, "")
+		f.call(1, 2, 2_000_000, "")
+		f.call(1, 2, 4_000_000, "no")
+		sources = append(sources, f)
+	}
+	s := open(t, sources...)
+	for query, want := range map[string]string{
+		"SELECT * FROM sys.top_functions":           "call/main/Pool.Get|4|12.00 us|12.00 us|3.00 us|4.00 us|2|0\ncall/main/main|2|10.00 us|10.00 us|5.00 us|5.00 us|0|0\n",
+		"SELECT * FROM sys.functions_with_errors f": "call/main/Pool.Get|4|2|0|50\n",
+		"SELECT t.calls, u.errors, f.calls FROM sys.top_functions t JOIN sys.functions_with_errors u USING (`function`), (SELECT calls FROM SYS.Top_Functions LIMIT 1) f": "4|2|4\n",
+		"SELECT functions_with_errors.error_pct FROM sys.functions_with_errors":                                                                                           "50\n",
+		"WITH top_functions AS (SELECT 1 AS n) SELECT n, calls FROM top_functions, sys.top_functions ORDER BY calls":                                                      "1|2\n1|4\n",
+		"DESCRIBE sys.functions_with_errors":                         "function|varchar(512)|YES||NULL|\ncalls|bigint|YES||NULL|\nerrors|bigint|YES||NULL|\npanics|bigint|YES||NULL|\nerror_pct|double|YES||NULL|\n",
+		"SHOW COLUMNS FROM sys.waits_global_by_latency LIKE 'total'": "total|bigint|YES||NULL|\n",
+		"SELECT VIEW_DEFINITION LIKE 'SELECT EVENT_NAME AS `function`%DESC' FROM information_schema.views WHERE TABLE_NAME = 'top_functions'": "1\n",
+	} {
+		if got := ask(t, s, query); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+	for name, view := range sysTables {
+		if view.Rows != nil {
+			continue
+		}
+		_, r, err := try(t, s, "SELECT * FROM sys."+name)
+		if err != nil || !slices.EqualFunc(r.Columns, view.Columns, func(c Column, head tables.Head) bool { return c.Name == head.Name }) {
+			t.Errorf("sys.%s: %v", name, err)
+		}
+	}
+	for _, query := range []string{"UPDATE sys.top_functions SET calls = 1", "DELETE FROM sys.top_functions", "INSERT INTO sys.top_functions (calls) VALUES (1)", "TRUNCATE sys.top_functions"} {
+		if _, _, err := try(t, s, query); err == nil || err.Number != mysqlerr.Denied {
+			t.Errorf("%s: %v", query, err)
+		}
+	}
+	ask(t, s, "USE sys")
+	if got := ask(t, s, "SELECT COUNT(*) FROM top_functions"); got != "2\n" {
+		t.Errorf("by its name alone: %q", got)
+	}
+}
+
+// TestViews: clients list views apart from tables, and show how they are made.
+func TestViews(t *testing.T) {
+	s := open(t, newFake("app"))
+	ask(t, s, "CREATE VIEW test.v AS SELECT 1 AS n")
+	for query, want := range map[string]string{
+		"SHOW FULL TABLES FROM sys":                                                    "blocked|VIEW\nfunctions_with_errors|VIEW\nio_global_by_file_by_latency|VIEW\nlock_waits|VIEW\nstatement_analysis|VIEW\nstatements_with_errors|VIEW\ntop_functions|VIEW\nwait_chains|VIEW\nwaits_by_object|VIEW\nwaits_global_by_latency|VIEW\n",
+		"SHOW FULL TABLES FROM sys WHERE Table_type <> 'VIEW'":                         "",
+		"SHOW PRIVILEGES WHERE Context <> 'Tables' AND Privilege LIKE 'C%'":            "CREATE USER|Server Admin|To make and drop accounts\nCONNECTION_ADMIN|Server Admin|To end what other accounts do\n",
+		"SELECT COUNT(*) FROM information_schema.partitions ORDER BY 1":                "0\n",
+		"SHOW KEYS FROM threads":                                                       "threads|0|PRIMARY|1|THREAD_ID|A|NULL|NULL|NULL||HASH||\n",
+		"SHOW INDEX FROM setup_actors":                                                 "",
+		"SHOW CREATE TABLE setup_timers":                                               "setup_timers|CREATE TABLE `setup_timers` (\n  `NAME` varchar(64) NOT NULL,\n  `TIMER_NAME` enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK') NOT NULL,\n  PRIMARY KEY (`NAME`)\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4\n",
+		"SELECT TABLE_NAME, CONSTRAINT_TYPE FROM information_schema.table_constraints": "setup_consumers|PRIMARY KEY\nsetup_instruments|PRIMARY KEY\nsetup_timers|PRIMARY KEY\nthreads|PRIMARY KEY\n",
+		"SELECT TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION FROM information_schema.key_column_usage WHERE TABLE_NAME LIKE 'setup_i%'":                 "setup_instruments|NAME|1\n",
+		"SHOW FULL TABLES FROM performance_schema LIKE 'setup_a%'":                                                                                   "setup_actors|BASE TABLE\n",
+		"SELECT TABLE_SCHEMA, TABLE_NAME, VIEW_DEFINITION, IS_UPDATABLE, DEFINER FROM information_schema.views WHERE TABLE_NAME IN ('v', 'blocked')": "sys|blocked|/* computed from performance_schema */|NO|ftrace@localhost\ntest|v|SELECT 1 AS n|NO|ftrace@localhost\n",
+		"SELECT TABLE_NAME, ENGINE, TABLE_COMMENT FROM information_schema.tables WHERE TABLE_TYPE = 'VIEW' AND TABLE_SCHEMA = 'sys' LIMIT 1":         "blocked|NULL|VIEW\n",
+		"SHOW CREATE VIEW test.v":  "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+		"SHOW CREATE TABLE test.v": "v|CREATE VIEW `v` (`n`) AS SELECT 1 AS n|utf8mb4|utf8mb4_general_ci\n",
+	} {
+		got, _, err := try(t, s, query)
+		if err != nil || got != want {
+			t.Errorf("%s: got %q %v, want %q", query, got, err, want)
+		}
+	}
+	if _, _, err := try(t, s, "SHOW CREATE VIEW setup_timers"); err == nil || err.Error() != "ERROR 1347 (HY000): 'performance_schema.setup_timers' is not VIEW" {
+		t.Error(err)
 	}
 }
