@@ -3,7 +3,6 @@ package schema
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
@@ -262,10 +261,10 @@ func (s *Session) showCreate(ctx context.Context, st *language.Statement, i int)
 
 // describe is DESCRIBE t, and EXPLAIN of a query, which shows what SQLite does.
 func (s *Session) describe(ctx context.Context, st *language.Statement) (*Result, error) {
-	i := 1
+	i, asJSON := 1, false
 	switch {
 	case st.Is(1, "FORMAT", "="):
-		if !st.Is(3, "TRADITIONAL") {
+		if asJSON = st.Is(3, "JSON"); !asJSON && !st.Is(3, "TRADITIONAL") {
 			return nil, mysqlerr.NotYet("EXPLAIN FORMAT=" + st.Word(3))
 		}
 		i = 4
@@ -282,7 +281,11 @@ func (s *Session) describe(ctx context.Context, st *language.Statement) (*Result
 		if err != nil {
 			return nil, err
 		}
-		return s.read(ctx, "EXPLAIN QUERY PLAN "+p.Text, p.Args, nil)
+		r, err := s.read(ctx, "EXPLAIN QUERY PLAN "+p.Text, p.Args, nil)
+		if err != nil || !asJSON {
+			return r, err
+		}
+		return planJSON(r)
 	}
 	t, err := s.target(st, i)
 	if err != nil {
@@ -300,26 +303,4 @@ func (s *Session) describe(ctx context.Context, st *language.Statement) (*Result
 		return nil, err
 	}
 	return s.show(ctx, st)
-}
-
-// explained returns what SQLite is to run for the statement after EXPLAIN, which begins at a token.
-func (s *Session) explained(st *language.Statement, first int) (*language.Plan, error) {
-	if !slices.Contains([]string{"UPDATE", "INSERT", "REPLACE", "DELETE"}, st.Verb(first)) {
-		q, err := st.Query(first)
-		if err != nil {
-			return nil, err
-		}
-		return q.Plan(names{s})
-	}
-	c, err := st.Change(first)
-	if err != nil {
-		return nil, err
-	}
-	switch several, err := c.Joined(); {
-	case err != nil:
-		return nil, err
-	case several != nil:
-		return nil, mysqlerr.NotYet("EXPLAIN of an UPDATE of several tables")
-	}
-	return s.changing(c)
 }

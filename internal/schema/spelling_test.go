@@ -95,7 +95,7 @@ func TestMisspelling(t *testing.T) {
 	s := open(t, newFake("app"))
 	for query, number := range map[string]uint16{
 		"SELECT 1 [x, @a := 1]": mysqlerr.Syntax, "SELECT 1\x00, @a := 2": mysqlerr.Syntax, "SELECT 1//2, @a := 2 */ 3": mysqlerr.Syntax, "SELECT :a": mysqlerr.Syntax, "SELECT ?": mysqlerr.Syntax, "SELECT `a\x00b`": mysqlerr.Syntax, "SELECT x'4'": mysqlerr.Syntax, "SELECT b'2'": mysqlerr.Syntax,
-		"EXPLAIN FORMAT=JSON SELECT 1": mysqlerr.Unsupported, "EXPLAIN ANALYZE SELECT 1": mysqlerr.Unsupported, "EXPLAIN FOR CONNECTION 3": mysqlerr.Unsupported, "EXPLAIN analyze": mysqlerr.NoSuchTable,
+		"EXPLAIN FORMAT=TREE SELECT 1": mysqlerr.Unsupported, "EXPLAIN ANALYZE SELECT 1": mysqlerr.Unsupported, "EXPLAIN FOR CONNECTION 3": mysqlerr.Unsupported, "EXPLAIN analyze": mysqlerr.NoSuchTable,
 		"SELECT n'": mysqlerr.Syntax, "SELECT `nosuch`": mysqlerr.UnknownColumn, "SELECT $nosuch": mysqlerr.UnknownColumn, "SELECT 1 FROM setup_timers WHERE `nosuch` = 1": mysqlerr.UnknownColumn,
 	} {
 		if got, _, err := try(t, s, query); err == nil || err.Number != number {
