@@ -254,8 +254,8 @@ func (t *ftraceG) noteLeftOut(gp *g, frame *ftraceFrame, failed bool) {
 	t.recordLeftOut(gp, frame)
 }
 
-// recordLeftOut notes the entry of the topmost call, which was left out and ends now. Its frame is
-// frame.
+// recordLeftOut records the entry of a call that was left out, just before the call ends. The call
+// is the goroutine's innermost, and frame is its frame.
 //
 //go:noinline
 func (t *ftraceG) recordLeftOut(gp *g, frame *ftraceFrame) {
