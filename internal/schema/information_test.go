@@ -22,3 +22,21 @@ func TestColumnTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestKeys: clients learn by which columns they can tell rows apart, and what GRANT can give.
+func TestKeys(t *testing.T) {
+	s := open(t, newFake("app"))
+	for query, want := range map[string]string{
+		"SHOW PRIVILEGES WHERE Context <> 'Tables' AND Privilege LIKE 'C%'":                                                                "CREATE USER|Server Admin|To make and drop accounts\nCONNECTION_ADMIN|Server Admin|To end what other accounts do\n",
+		"SELECT CHECKSUM, NODEGROUP FROM information_schema.partitions ORDER BY PARTITION_ORDINAL_POSITION, SUBPARTITION_ORDINAL_POSITION": "",
+		"SHOW KEYS FROM threads":         "threads|0|PRIMARY|1|THREAD_ID|A|NULL|NULL|NULL||HASH||\n",
+		"SHOW INDEX FROM setup_actors":   "",
+		"SHOW CREATE TABLE setup_timers": "setup_timers|CREATE TABLE `setup_timers` (\n  `NAME` varchar(64) NOT NULL,\n  `TIMER_NAME` enum('CYCLE','NANOSECOND','MICROSECOND','MILLISECOND','TICK') NOT NULL,\n  PRIMARY KEY (`NAME`)\n) ENGINE=PERFORMANCE_SCHEMA DEFAULT CHARSET=utf8mb4\n",
+		"SELECT TABLE_NAME, CONSTRAINT_TYPE FROM information_schema.table_constraints":                                               "setup_consumers|PRIMARY KEY\nsetup_instruments|PRIMARY KEY\nsetup_timers|PRIMARY KEY\nthreads|PRIMARY KEY\n",
+		"SELECT TABLE_NAME, COLUMN_NAME, ORDINAL_POSITION FROM information_schema.key_column_usage WHERE TABLE_NAME LIKE 'setup_i%'": "setup_instruments|NAME|1\n",
+	} {
+		if got := ask(t, s, query); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}

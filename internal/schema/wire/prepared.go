@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
@@ -244,7 +245,7 @@ func (c *conn) closeStatements() {
 // kill reads KILL [QUERY|CONNECTION] id.
 func kill(text string) (id uint32, query, ok bool) {
 	const most = 1000 // bytes of it and its comments: it is looked for in each statement
-	if len(text) > most {
+	if len(text) > most || !strings.Contains(strings.ToUpper(text), "KILL") {
 		return 0, false, false
 	}
 	st, err := language.Read(text, nil)
