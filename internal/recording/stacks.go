@@ -153,16 +153,32 @@ func (c *Call[C]) Late() bool { return c.AtEnd && !c.Untimed }
 
 // Push begins the call with the entry e.
 func (st *Stack[G, C]) Push(e *Event) *Call[C] {
-	return st.Add(Call[C]{Function: e.Function, Depth: e.Depth, Number: e.Call, Start: e.began(), Untimed: e.Untimed, AtEnd: e.AtEnd})
+	c := st.room()
+	c.Function, c.Depth, c.Number, c.Start, c.Untimed, c.AtEnd = e.Function, e.Depth, e.Call, e.began(), e.Untimed, e.AtEnd
+	return c
 }
 
 // Add adds a call within all others.
 func (st *Stack[G, C]) Add(c Call[C]) *Call[C] {
-	if len(st.Calls) >= 3*asideCalls && len(st.Calls)%asideCalls == 0 {
+	to := st.room()
+	*to = c
+	return to
+}
+
+// room adds a call of which nothing is known yet.
+func (st *Stack[G, C]) room() *Call[C] {
+	n := len(st.Calls)
+	if n >= 3*asideCalls && n%asideCalls == 0 {
 		st.setAside()
+		n = len(st.Calls)
 	}
-	st.Calls = append(st.Calls, c)
-	return &st.Calls[len(st.Calls)-1]
+	if n == cap(st.Calls) {
+		st.Calls = slices.Grow(st.Calls, 1)
+	}
+	st.Calls = st.Calls[:n+1]
+	c := &st.Calls[n]
+	*c = Call[C]{}
+	return c
 }
 
 // Ends returns the innermost call, to which an exit, note or the like belongs, or nil if its entry

@@ -161,22 +161,21 @@ func (p *Printer) Fails(e *Event, f *Function) bool {
 
 // Address returns the first value of e if it is a pointer, as most receivers are.
 func (p *Printer) Address(e *Event) (address uint64, ok bool) {
-	l := p.begin(p.dst[:0], 0, e)
+	l := p.r.layout(e.Layout)
 	if l == nil || len(l.Types) == 0 {
 		return 0, false
 	}
-	n := l.Types[0]
+	n, data := l.Types[0], e.Data
 	if l.Dynamic {
-		n = p.uint32()
-		if p.uint32() == 0 {
+		if len(data) < 8 || le32(data[4:]) == 0 {
 			return 0, false
 		}
+		n, data = le32(data), data[8:]
 	}
-	if t := p.r.typ(n); t == nil || t.Kind != reflect.Pointer {
+	if t := p.r.typ(n); t == nil || t.Kind != reflect.Pointer || len(data) < 8 {
 		return 0, false
 	}
-	address = p.uint64()
-	return address, !p.cut
+	return le64(data), true
 }
 
 // Values returns the values of an event: name, type and text.
