@@ -141,9 +141,8 @@ type Summary struct {
 	lastG    uint64
 	lastStat int32
 	printer  *recording.Printer
-	part     bool              // of what one goroutine found in its parts: total is known in the end
-	waits    bool              // self times are divided
-	seen     map[uint64]uint64 // then: ticks of the last event of each goroutine
+	part     bool // of what one goroutine found in its parts: total is known in the end
+	waits    bool // self times are divided
 }
 
 // newSummary lets a walker make the summary of what it goes through.

@@ -42,20 +42,8 @@ func (t *stat) running() uint64 { return t.self - min(t.self, t.waited.sum) }
 // divide lets the summary divide self times. Waits are not functions then, and of calls that are
 // under way at the end the time until their goroutine's last event counts, in which they may wait.
 func (s *Summary) divide(w *walker) {
-	s.waits, s.seen = true, map[uint64]uint64{}
-	begin, end := w.Begin, w.End
-	w.Begin = func(st *stack, c *frame, e *recording.Event) {
-		s.seen[st.Goroutine] = e.Ticks
-		begin(st, c, e)
-	}
-	w.End = func(st *stack, c *frame, e *recording.Event) {
-		if e != nil {
-			s.seen[st.Goroutine] = e.Ticks
-		}
-		end(st, c, e)
-	}
+	s.waits = true
 	w.Wait = func(st *stack, e *recording.Event) {
-		s.seen[st.Goroutine] = e.Ticks
 		if len(st.Calls) == 0 {
 			return
 		}
@@ -78,7 +66,7 @@ func (s *Summary) divide(w *walker) {
 // unfinished adds the self time of a call that is under way at the end, the innermost of its
 // goroutine.
 func (s *Summary) unfinished(st *stack, c *frame) {
-	lasted := s.seen[st.Goroutine] - min(s.seen[st.Goroutine], c.Start)
+	lasted := st.Data.Seen - min(st.Data.Seen, c.Start)
 	s.stats[c.Data.View.stat-1].self += lasted - min(lasted, c.Data.Inner)
 	if caller := walk.ShownCaller(st); caller != nil {
 		caller.Data.Inner += lasted

@@ -58,6 +58,7 @@ func (w *Walker[G, C]) later(st *Stack[G, C], e *recording.Event) bool {
 	switch {
 	case e.Kind == recording.GoroutineStart:
 		g.entered = false
+	case e.Kind == recording.GoroutineEnd && w.Ended != nil:
 	case e.Enters(), e.Exits():
 		unseen := st.Unseen(e)
 		deeper := int(e.Depth) >= g.base
@@ -127,6 +128,7 @@ func (w *Walker[G, C]) takeUp(p *putOff[G, C]) {
 		w.Event(&p.event)
 		return
 	}
+	st.Data.Seen = p.calls.Data.Seen
 	for c := range p.calls.All() {
 		st.Add(*c)
 		w.around(st)
@@ -167,23 +169,26 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 		all     sync.WaitGroup
 	)
 	close(turn)
-	take := func() (window recording.Window, mine, next chan bool, ok bool) {
+	take := func() (window recording.Window, left int64, mine, next chan bool, ok bool) {
 		taking.Lock()
 		defer taking.Unlock()
 		if window, ok = parts.Next(); ok {
 			mine, next = turn, make(chan bool)
 			turn = next
 		}
-		return window, mine, next, ok
+		return window, parts.Size() - parts.Done(), mine, next, ok
 	}
 	for range workers {
 		p := &Walker[G, C]{Source: w.Source, part: &partWalk[G, C]{}}
 		p.part.writer = part(p)
 		all.Go(func() {
 			for !stopped.Load() {
-				window, mine, next, ok := take()
+				window, left, mine, next, ok := take()
 				if !ok {
 					return
+				}
+				if p.Next != nil {
+					p.Next(left)
 				}
 				takeUp := func() bool {
 					<-mine
@@ -200,6 +205,9 @@ func (w *Walker[G, C]) InParts(packets int, part func(*Walker[G, C]) PartWriter)
 				held.GoOn(p.part.held)
 				last = max(last, p.part.last)
 				takeUp()
+				if p.Over != nil {
+					p.Over()
+				}
 				close(next)
 			}
 		})

@@ -3,10 +3,10 @@
 // It takes the events of package recording. It puts exits together with their entries by goroutine
 // and depth. It applies rules to recorded calls, as internal/guest/arm/config.go and
 // internal/guest/call/decide.go do to calls as they happen. A view sets the functions of a [Walker]
-// and hears of the calls that are shown. The other packages of internal/view use it, cmd/ftrace
-// makes its [Source]. It prints nothing but what [Complain] is given a writer for, and knows
-// nothing of what views make of calls: what they note of goroutines and calls are the type
-// parameters G and C.
+// and hears of the calls that are shown. The other packages of internal/view use it, and
+// internal/schema/source; cmd/ftrace makes its [Source]. It prints nothing but what [Complain] is
+// given a writer for, and knows nothing of what views make of calls: what they note of goroutines
+// and calls are the type parameters G and C.
 package walk
 
 import (
@@ -70,13 +70,20 @@ type Walker[G, C any] struct {
 	// Blocked is called with more about a wait under way, which follows. nil: it is of no interest.
 	Blocked func(st *Stack[G, C], e *recording.Event)
 
+	// Ended is called when a goroutine ends. nil: it is of no interest.
+	Ended func(st *Stack[G, C], e *recording.Event)
+
 	// Of a recording that is walked in parts; nil if the view does not want to hear it. Resume is
 	// told that the innermost call began in a part which another walker has walked. Aside returns
 	// what a part's view has to say of the calls of a goroutine that began before the part, or, at
-	// the end of the part, of all. Taken is given that when the parts before have been walked.
+	// the end of the part, of all. Taken is given that when the parts before have been walked. Next
+	// is called before a part is walked, after which so many bytes of the recording come, and Over
+	// when all of it has been taken up.
 	Resume func(st *Stack[G, C])
 	Aside  func(st *Stack[G, C], end bool) any
 	Taken  func(st *Stack[G, C], said any)
+	Next   func(left int64)
+	Over   func()
 
 	cpuKey    uint32
 	soughtCPU bool
@@ -90,6 +97,7 @@ type Goroutine[G any] struct {
 	View      G
 	Inherited Inherited // from the call that started it; until it has been said, and its mask for good
 	Parent    uint64
+	Seen      uint64 // ticks of the last event
 	Shown     int32  // shown calls under way
 	Hidden    bool   // it is not wanted, but its calls are of interest to the rules
 	stretch   uint64 // where the stretch that it is in begins, 0: it is in none
@@ -238,7 +246,7 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 	}
 	w.Now = e.Ticks
 	st := w.Stacks.Of(e)
-	st.Data.Hidden = hidden
+	st.Data.Hidden, st.Data.Seen = hidden, e.Ticks
 	if stretch != nil && st.Data.stretch != stretch.From {
 		st.Data.stretch, st.Data.outside = stretch.From, st.Data.Shown-stretch.level
 		if w.rules == nil {
@@ -248,8 +256,14 @@ func (w *Walker[G, C]) Event(e *recording.Event) {
 	if w.part != nil && w.later(st, e) {
 		return
 	}
-	if e.Kind == recording.GoroutineStart {
+	switch e.Kind {
+	case recording.GoroutineStart:
 		w.started(st, e)
+		return
+	case recording.GoroutineEnd:
+		if w.Ended != nil && !hidden {
+			w.Ended(st, e)
+		}
 		return
 	}
 	if e.Enters() || e.Exits() || e.Kind == recording.Wait {
@@ -423,13 +437,21 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 		}
 	}
 	if e != nil && d.Clause.Shown && !c.AtEnd {
-		if caller := ShownCaller(st); caller != nil {
-			caller.Data.Inner += e.Ticks - c.Start
-		} else if w.part != nil {
-			st.Data.parted.inner += e.Ticks - c.Start
-		}
+		w.spend(st, ShownCaller(st), e.Ticks-c.Start)
 	}
 	st.Pop()
+}
+
+// Spend takes in that the innermost shown call spent ticks in a wait that is no call to the view.
+func (w *Walker[G, C]) Spend(st *Stack[G, C], ticks uint64) { w.spend(st, Innermost(st), ticks) }
+
+// spend adds to the ticks in calls that a call made; nil: one that began before the part.
+func (w *Walker[G, C]) spend(st *Stack[G, C], c *Frame[C], ticks uint64) {
+	if c != nil {
+		c.Data.Inner += ticks
+	} else if w.part != nil {
+		st.Data.parted.inner += ticks
+	}
 }
 
 // passedOn returns what a goroutine has from a call, which starts it.
