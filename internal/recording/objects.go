@@ -65,13 +65,39 @@ const nestMax = 32 // structs and arrays in one another
 
 // Objects returns what learns the names of locks. It is for one goroutine.
 func (r *Recording) Objects() *Objects {
-	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: Names{map[uint64]string{}, map[uint64]Parameter{}, map[uint64]uint32{}}}
+	return &Objects{r: r, p: r.Printer(DefaultFormat), locked: map[uint32]bool{}, aligns: map[uint32]uint64{}, paths: map[part]string{}, names: newNames()}
 }
 
-// Names returns what was learnt, and SetNames has this instead.
+func newNames() Names {
+	return Names{map[uint64]string{}, map[uint64]Parameter{}, map[uint64]uint32{}}
+}
+
+// Names returns what was learnt, SetNames has this instead, and Forget nothing.
 func (o *Objects) Names() Names { return o.names }
 
 func (o *Objects) SetNames(names Names) { o.names = names }
+
+func (o *Objects) Forget() { o.names = newNames() }
+
+// Join takes in what was learnt of a later part of the recording.
+func (o *Objects) Join(later Names) {
+	for object, name := range later.Fields {
+		if known, ok := o.names.Fields[object]; ok && known != name {
+			name = "" // there was something else at that address before
+		}
+		o.names.Fields[object] = name
+	}
+	for object, param := range later.Params {
+		if _, known := o.names.Params[object]; !known && len(o.names.Params) < placesMax {
+			o.names.Params[object] = param
+		}
+	}
+	for object, site := range later.Places {
+		if _, known := o.names.Places[object]; !known && len(o.names.Places) < placesMax {
+			o.names.Places[object] = site
+		}
+	}
+}
 
 // Pointers returns those of a call's entry.
 func (o *Objects) Pointers(e *Event) (pointers Pointers) {
@@ -84,6 +110,12 @@ func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 		return pointers
 	}
 	pointers.of = e.Function
+	if leading == 1 {
+		if len(e.Data) >= 8 {
+			pointers.first[0] = pointer{le64(e.Data), o.leads(l.Types[0]), 0}
+		}
+		return pointers
+	}
 	params, found := o.r.Function(e.Function).Params, 0
 	o.p.begin(o.p.dst[:0], 0, e)
 	o.p.quiet++

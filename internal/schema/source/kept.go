@@ -56,25 +56,34 @@ func (s *Snapshot) calls(f func(*Call)) {
 // pass returns the recording's snapshot: what was kept of it, or what reading it gives.
 func (s *recorded) pass() (*Snapshot, error) {
 	if !s.options.Keep {
-		return newPass(s.r, s.options).run()
+		return s.read()
 	}
 	key, size, err := s.key()
 	name := filepath.Join(s.r.Dir, keptFile)
 	if err != nil || size < keptLeast {
-		return newPass(s.r, s.options).run()
+		return s.read()
 	}
 	if snap, err := s.restore(name, key, size/keptPart); err == nil {
 		return snap, nil
 	}
-	p := newPass(s.r, s.options)
-	snap, err := p.run()
+	p, err := passThrough(s.r, s.options)
 	if err != nil {
 		return nil, err
 	}
+	snap := p.snapshot()
 	if again, _, err := s.key(); err == nil && again == key {
 		p.keep(snap, name, key, size/keptPart) // who can't write there only waits longer the next time
 	}
 	return snap, nil
+}
+
+// read returns what reading the recording gives.
+func (s *recorded) read() (*Snapshot, error) {
+	p, err := passThrough(s.r, s.options)
+	if err != nil {
+		return nil, err
+	}
+	return p.snapshot(), nil
 }
 
 // key tells what a file that is kept was made of: the recording, the options, and this program. It

@@ -92,10 +92,11 @@ func TestKeptPass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := newPass(s.r, s.options)
-		if s.snap, err = p.run(); err != nil {
+		p, err := passThrough(s.r, s.options)
+		if err != nil {
 			t.Fatal(err)
 		}
+		s.snap = p.snapshot()
 		s.once.Do(func() {})
 		file := filepath.Join(s.r.Dir, keptFile)
 		if err := p.keep(s.snap, file, key, 1); err != errLarge {

@@ -97,11 +97,16 @@ func (t *StatementSummary) Add(s *Statement) {
 
 // statementPass collects statements while a recording is read through.
 type statementPass struct {
+	options     RecordingOptions
 	connections map[connectionKey]*connectionStatements
-	long        ring[Statement]
+	long        history[Statement]
 	digests     map[string]*StatementSummary
 	events      map[string]*StatementSummary
 	lost        int64
+}
+
+func newStatementPass(options RecordingOptions) statementPass {
+	return statementPass{options: options, long: history[Statement]{most: options.HistoryLong}, connections: map[connectionKey]*connectionStatements{}, digests: map[string]*StatementSummary{}, events: map[string]*StatementSummary{}}
 }
 
 type connectionKey struct {
@@ -111,6 +116,7 @@ type connectionKey struct {
 
 // connectionStatements are the statements of a connection. Redis can have several at once.
 type connectionStatements struct {
+	connectionKey
 	running []Statement
 	history []Statement
 }
@@ -127,45 +133,72 @@ func tellsOfStatements(provider, name string) bool {
 }
 
 // statement handles a probe that fired.
-func (p *pass) statement(st *recording.Stack[*passThread, passCall], t *passThread, e *recording.Event) {
+func (p *pass) statement(st *passStack, t *passThread, e *recording.Event) {
 	f := p.r.Function(e.Function)
-	if f == nil || e.Layout == 0 {
+	if f == nil || e.Layout == 0 || !tellsOfStatements(f.Package, f.Name) {
 		return
 	}
-	protocol := f.Package
-	if !tellsOfStatements(protocol, f.Name) {
-		return
-	}
-	starts := strings.HasSuffix(f.Name, "-start")
 	args := map[string]string{}
 	for _, v := range p.printer.Values(e, f.Params) {
 		args[v.Name] = plainText(v.Text)
 	}
-	number := func(name string) uint64 { n, _ := strconv.ParseUint(args[name], 10, 64); return n }
-	key := connectionKey{protocol, number("connection")}
-	c := p.statements.connections[key]
-	if c == nil {
-		c = new(connectionStatements)
-		p.statements.connections[key] = c
-	}
-	if starts {
+	b, at, ticks := t.block, p.at(e.Ticks), e.Ticks
+	var tell func(*statementPass)
+	if strings.HasSuffix(f.Name, "-start") {
 		t.calls++
-		nesting, level := uint64(0), len(st.Calls)
-		if level > 0 {
-			nesting = st.Calls[level-1].Data.id
+		begun := Event{Thread: t.ID, ID: t.calls, Level: int(e.Depth), Timed: true, Inside: true, Start: at}
+		if n := len(st.Calls); n > 0 {
+			begun.Nesting = st.Calls[n-1].Data.View.id
 		}
-		c.running = append(c.running, Statement{Event: Event{Thread: e.Goroutine, ID: t.calls, Nesting: nesting, Level: level, Timed: true, Inside: true, Start: p.at(e.Ticks)},
-			Protocol: protocol, Connection: key.number, Text: cmp.Or(args["query"], args["text"]), Normal: args["command"]})
-		return
+		tell = func(to *statementPass) {
+			b.place(&begun)
+			to.begins(f.Package, args, begun)
+		}
+	} else {
+		thread, calls := t.ID, t.calls
+		tell = func(to *statementPass) { to.ends(f.Package, args, thread, b.before+calls, at, ticks) }
 	}
+	if p.part {
+		p.sent = append(p.sent, tell)
+	} else {
+		tell(&p.statements)
+	}
+}
+
+// numberIn returns the number that an argument of a probe is, 0 if it is none.
+func numberIn(args map[string]string, name string) uint64 {
+	n, _ := strconv.ParseUint(args[name], 10, 64)
+	return n
+}
+
+// connection returns the statements of the connection that a probe is about.
+func (p *statementPass) connection(protocol string, args map[string]string) *connectionStatements {
+	key := connectionKey{protocol, numberIn(args, "connection")}
+	c := p.connections[key]
+	if c == nil {
+		c = &connectionStatements{connectionKey: key}
+		p.connections[key] = c
+	}
+	return c
+}
+
+// begins takes in a statement that begins.
+func (p *statementPass) begins(protocol string, args map[string]string, begun Event) {
+	c := p.connection(protocol, args)
+	c.running = append(c.running, Statement{Event: begun, Protocol: protocol, Connection: c.number, Text: cmp.Or(args["query"], args["text"]), Normal: args["command"]})
+}
+
+// ends takes in that a connection's first statement ends, on a thread that has begun so many calls.
+func (p *statementPass) ends(protocol string, args map[string]string, thread, calls uint64, at int64, ticks uint64) {
+	c := p.connection(protocol, args)
 	if len(c.running) == 0 {
 		return // it began before the recording
 	}
 	s := c.running[0]
 	c.running = c.running[1:]
-	s.Inside, s.End = false, p.at(e.Ticks)
-	if s.Thread == e.Goroutine {
-		s.EndID = t.calls
+	s.Inside, s.End = false, at
+	if s.Thread == thread {
+		s.EndID = calls
 	}
 	s.Normal = cmp.Or(args["normal"], s.Normal)
 	s.Digest = cmp.Or(args["digest"], s.Normal)
@@ -174,24 +207,19 @@ func (p *pass) statement(st *recording.Stack[*passThread, passCall], t *passThre
 	} else {
 		s.Message = args["error"]
 	}
-	s.Rows, s.Affected = number("rows"), number("affected")
-	p.statements.ended(c, s, p.options)
-}
-
-// ended keeps a statement that has ended.
-func (p *statementPass) ended(c *connectionStatements, s Statement, options RecordingOptions) {
+	s.Rows, s.Affected = numberIn(args, "rows"), numberIn(args, "affected")
 	c.history = append(c.history, s)
-	if len(c.history) > options.History {
+	if len(c.history) > p.options.History {
 		c.history = c.history[1:]
 	}
-	*p.long.add(options.HistoryLong) = s
+	*p.long.add(nil, nil, ticks) = s
 	for _, by := range []struct {
 		sums map[string]*StatementSummary
 		key  string
 	}{{p.digests, s.Protocol + " " + s.Digest}, {p.events, s.Instrument()}} {
 		t := by.sums[by.key]
 		if t == nil {
-			if len(by.sums) >= options.Instances {
+			if len(by.sums) >= p.options.Instances {
 				p.lost++
 				continue
 			}
@@ -215,7 +243,9 @@ func (p *statementPass) snapshot() Statements {
 		}
 		s.History = append(s.History, c.history...)
 	}
-	s.Long = p.long.rows()
+	for _, r := range p.long.last() {
+		s.Long = append(s.Long, r.of)
+	}
 	for _, key := range slices.Sorted(maps.Keys(p.digests)) {
 		s.Digests = append(s.Digests, *p.digests[key])
 	}

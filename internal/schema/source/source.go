@@ -416,8 +416,8 @@ const LeftOut = "call_classes_left_out"
 // historySizes say how many events the histories have: each of a thread, and the long ones of calls
 // and waits, of statements and stages, and of probes.
 func historySizes(history, long, spans, probes int) (list []Counter) {
-	for class, long := range map[string]int{"calls": long, "waits": long, "statements": spans, "stages": spans, "probes": probes} {
-		list = append(list, Counter{"events_" + class + "_history_size", int64(history)}, Counter{"events_" + class + "_history_long_size", int64(long)})
+	for _, of := range []Counter{{"calls", int64(long)}, {"waits", int64(long)}, {"statements", int64(spans)}, {"stages", int64(spans)}, {"probes", int64(probes)}} {
+		list = append(list, Counter{"events_" + of.Name + "_history_size", int64(history)}, Counter{"events_" + of.Name + "_history_long_size", of.Value})
 	}
 	return list
 }
