@@ -18,13 +18,14 @@ type block struct {
 	around uint64 // number of the call around, 0: there is none
 
 	// What the part has to say of it.
-	thread  *passThread
-	calls   uint64          // how many calls and waits there are in it
-	outer   sums[uint32]    // by function: what the call around did
-	objects map[uint64]bool // that were waited for, which the calls in the block don't name
-	waiting *Wait           // that is under way at the end of the recording
-	since   uint64          // ticks
-	ends    bool            // the part ends with it
+	thread   *passThread
+	calls    uint64          // how many calls and waits there are in it
+	outer    sums[uint32]    // by function: what the call around did
+	counters []*counter      // those for it, and others
+	objects  map[uint64]bool // that were waited for, which the calls in the block don't name
+	waiting  *Wait           // that is under way at the end of the recording
+	since    uint64          // ticks
+	ends     bool            // the part ends with it
 }
 
 // number makes numbers of the block such of the goroutine.
@@ -60,7 +61,7 @@ func (p *pass) inParts() (bool, error) {
 	p.calls.joins, p.waits.joins = true, true
 	done, err := p.w.InParts(24, func(w *passWalker) walk.PartWriter {
 		part := newPass(w, p.options)
-		part.part, part.instances, part.later, part.methods, part.near = true, math.MaxInt32, p.later, p.methods, p.near
+		part.part, part.instances, part.later, part.known, part.near = true, math.MaxInt32, p.later, p.known, p.near
 		w.Aside, w.Next = part.aside, part.begins
 		w.Over = func() { p.join(part) }
 		return nil
@@ -88,6 +89,11 @@ func (p *pass) aside(st *passStack, end bool) any {
 		return nil // while there are calls of the part, the numbers go on
 	}
 	b := t.block
+	for _, c := range b.counters {
+		if c.block == b {
+			p.sumUp(c)
+		}
+	}
 	b.calls, b.ends = t.calls, end
 	t.calls, t.block = 0, &block{thread: t}
 	return b

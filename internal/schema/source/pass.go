@@ -28,7 +28,7 @@ type pass struct {
 	later   time.Duration
 	printer *recording.Printer
 	objects *recording.Objects
-	methods []bool // by key: the function has a receiver
+	known   []passFunction // by key
 	threads map[uint64]*passThread
 	ended   []uint64 // threads that have ended, the oldest first
 	holders []heldAt
@@ -55,6 +55,20 @@ type pass struct {
 	near       bool                   // no part is taken to be far from the end
 	far        bool                   // a part was
 	calledNear int                    // calls that ended in the other parts
+}
+
+// passFunction is a function of the recording.
+type passFunction struct {
+	*recording.Function
+	receives bool // its first parameter is a receiver
+}
+
+// function returns the function with a key, which may not be in the tables.
+func (p *pass) function(key uint32) passFunction {
+	if int(key) < len(p.known) && p.known[key].Function != nil {
+		return p.known[key]
+	}
+	return passFunction{Function: p.r.Function(key)}
 }
 
 type objectKey struct {
@@ -153,9 +167,9 @@ func passThrough(r *recording.Recording, options RecordingOptions) (*pass, error
 
 func passOnce(r *recording.Recording, options RecordingOptions, near bool) (*pass, error) {
 	p := newPass(walk.New[*passThread, passCall](walk.Source{Recording: r, Window: options.Window}), options)
-	p.near, p.later, p.methods = near, options.later(), make([]bool, r.Keys())
+	p.near, p.later, p.known = near, options.later(), make([]passFunction, r.Keys())
 	for _, f := range r.Functions() {
-		p.methods[f.Key] = len(f.Params) > 0 && (&Function{Name: f.Name}).Receives()
+		p.known[f.Key] = passFunction{f, len(f.Params) > 0 && (&Function{Name: f.Name}).Receives()}
 	}
 	done, err := p.inParts()
 	if !done {
@@ -214,7 +228,7 @@ func (p *pass) begin(st *passStack, c *passFrame, e *recording.Event) {
 		d.nesting = st.Calls[n-2].Data.View.id
 	}
 	if e.Layout != 0 {
-		if int(e.Function) < len(p.methods) && p.methods[e.Function] {
+		if p.function(e.Function).receives {
 			d.object, _ = p.printer.Address(e)
 		}
 		if len(t.args)+len(e.Data) <= argsMax {
@@ -236,7 +250,7 @@ func (p *pass) end(st *passStack, c *passFrame, e *recording.Event) {
 }
 
 func (p *pass) exit(st *passStack, t *passThread, c *passFrame, e *recording.Event) {
-	d, f := &c.Data.View, p.r.Function(e.Function)
+	d, f := &c.Data.View, p.function(e.Function).Function
 	lasted := e.Ticks - c.Start
 	panics := e.Kind == recording.ExitPanic
 	fails := e.Kind == recording.ExitResults && p.printer.Fails(e, f)
@@ -323,12 +337,12 @@ func (p *pass) count(t *passThread, inner bool, function, caller uint32, object 
 		p.sumUp(to)
 		*to = counter{block: t.block, function: function, caller: caller, inner: inner, lengths: p.lengthsOf(function),
 			sums: [3]*tally{p.global.of(function, math.MaxInt32), p.ofCaller(t, inner, function, caller), p.ofThread(t, function)}}
+		if p.part && !inner {
+			t.block.counters = append(t.block.counters, to)
+		}
 	}
 	to.add(c)
 	to.lengths[min(bits.Len64(c.lasted), len(to.lengths)-1)]++
-	if p.part && !inner {
-		p.sumUp(to) // the block may end
-	}
 	if object == 0 {
 		return
 	}
