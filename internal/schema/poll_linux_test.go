@@ -177,3 +177,23 @@ func BenchmarkRecording(b *testing.B) {
 		s.Close()
 	}
 }
+
+// BenchmarkStart measures a session's first answer.
+func BenchmarkStart(b *testing.B) {
+	s, err := source.OpenRecording(testenv.Root(b)+"/testdata/recordings/workers", source.RecordingOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	c := &Catalog{}
+	c.Add(s)
+	for b.Loop() {
+		session, err := c.Session(context.Background())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := session.Query(context.Background(), "SELECT 1", nil); err != nil {
+			b.Fatal(err)
+		}
+		session.Close()
+	}
+}

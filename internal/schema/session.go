@@ -315,15 +315,20 @@ func (s *Session) attach(ctx context.Context) (err error) {
 			}
 		}
 	}
+	// CREATE VIRTUAL TABLE connects the table too, which takes its time. One that is written into
+	// SQLite's schema is connected when a statement names it.
+	run(`PRAGMA writable_schema = ON`)
 	for _, sc := range s.catalog.schemas {
 		run(`ATTACH ':memory:' AS %q`, sc.name)
+		var rows []string
 		for _, name := range slices.Sorted(maps.Keys(sc.tables)) {
-			if sc.tables[name].Rows == nil {
-				continue
+			if sc.tables[name].Rows != nil {
+				rows = append(rows, "('table', '"+name+"', '"+name+"', 0, 'CREATE VIRTUAL TABLE \""+name+"\" USING ftrace("+s.number+", \""+sc.name+"\", \""+name+"\")')")
 			}
-			run(`CREATE VIRTUAL TABLE %q.%q USING ftrace(%s, '%s', '%s')`, sc.name, name, s.number, sc.name, name)
 		}
+		run(`INSERT INTO %q.sqlite_schema VALUES %s`, sc.name, strings.Join(rows, ", "))
 	}
+	run(`PRAGMA writable_schema = RESET`)
 	run(`ATTACH '%s' AS test`, s.catalog.testFile())
 	if s.catalog.Test == "" {
 		run(`PRAGMA test.max_page_count = %d`, maxTest/4096)
