@@ -3,6 +3,7 @@ package recording
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"os"
 	"strconv"
 	"strings"
@@ -75,11 +76,54 @@ func (c *cursor) whole() bool {
 	if c.pos+recordHead > len(c.buf) {
 		return false
 	}
-	if c.buf[c.pos+wordsAt] < recordHead/8 {
+	words := c.buf[c.pos+wordsAt]
+	if words < recordHead/8 {
 		return false
 	}
-	c.ticks = max(c.ticks, le64(c.buf[c.pos:])) // within a file they never go back
+	ticks := le64(c.buf[c.pos:])
+	if next := c.pos + int(words)*8; next+recordHead <= len(c.buf) && c.buf[next+wordsAt] >= recordHead/8 {
+		if ticks > le64(c.buf[next:]) {
+			ticks = c.believed(ticks, le64(c.buf[next:]))
+		}
+	} else if ticks > c.ticks+longPause {
+		ticks = c.believed(ticks, c.nextBegins())
+	}
+	c.ticks = max(c.ticks, ticks) // within a file they never go back
 	return true
+}
+
+// longPause is so many ticks between records that the last one of a packet may be damaged.
+const longPause = 1 << 20
+
+// believed returns when an event was, of which a record says ticks, and which was no later than
+// next. A record after which time goes back is damaged: if its ticks were believed, those of all
+// records after it would be wrong.
+func (c *cursor) believed(ticks, next uint64) uint64 {
+	before := c.ticks
+	if before == 0 {
+		before = min(c.packet.begin, next)
+	}
+	if before <= next && next < ticks {
+		return before
+	}
+	return ticks
+}
+
+// nextBegins returns when the next packet begins, the largest number if that is not known.
+func (c *cursor) nextBegins() uint64 {
+	var head [packedHead]byte
+	n, _ := c.file.ReadAt(head[:], c.offset+c.stored)
+	p, wrong := packet{}, "there is none"
+	switch {
+	case c.packed != nil && n == packedHead:
+		p, _, wrong = parsePacked(head[:], c.r.Env.UUID)
+	case c.packed == nil && n >= packetHead:
+		p, wrong = parsePacket(head[:packetHead], format.CallsStream, c.r.Env.UUID)
+	}
+	if wrong != "" {
+		return math.MaxUint64
+	}
+	return p.begin
 }
 
 // leave leaves the packet, and notes what could not be read of it.

@@ -89,9 +89,29 @@ func TestParts(t *testing.T) {
 		clear(b[9*packetUsual+8 : 9*packetUsual+20]) // of another recording
 		return b[:len(b)-packetUsual-packetUsual/2]  // cut off
 	})
-	for name, dir := range map[string]string{"whole": whole, "compact": compacted(t, whole), "damaged": damaged, "compact, damaged": compacted(t, damaged)} {
+	mistimed := filepath.Join(t.TempDir(), "mistimed")
+	if err := os.CopyFS(mistimed, os.DirFS(whole)); err != nil {
+		t.Fatal(err)
+	}
+	change(t, mistimed, "calls_0", func(b []byte) []byte {
+		for i, at := range []int{0, 500, -1} { // the first record of a packet, one within, the last
+			packet := b[(3+2*i)*packetUsual:][:packetUsual]
+			var records []int
+			for pos := packetHead; pos < int(le64(packet[contentAt:])/8); pos += int(packet[pos+wordsAt]) * 8 {
+				records = append(records, pos)
+			}
+			packet[records[(at+len(records))%len(records)]+7] = 0x40 // its time is in the far future
+		}
+		return b
+	})
+	all := readAll(t, open(t, whole), Window{})
+	last := all[len(all)-1].Ticks
+	for name, dir := range map[string]string{"whole": whole, "compact": compacted(t, whole), "damaged": damaged, "compact, damaged": compacted(t, damaged), "mistimed": mistimed, "compact, mistimed": compacted(t, mistimed)} {
 		r := open(t, dir)
 		want := readAll(t, r, Window{})
+		if at := want[len(want)-1].Ticks; at > last {
+			t.Errorf("%s: the last event is at %d, want %d", name, at, last)
+		}
 		damage := r.Damage()
 		middle := want[len(want)/2].Ticks
 		for _, w := range []Window{{}, {From: middle}, {To: middle}, {From: middle, To: want[len(want)*3/4].Ticks}} {
