@@ -98,10 +98,25 @@ func late(t *testing.T) *recording.Recording {
 	})
 }
 
+// waited writes a recording of what was made up, where waits end.
+func waited(t *testing.T, r *recording.Recording) *recording.Recording {
+	return viewtest.Write(t, r, filepath.Join(t.TempDir(), "waited"), func(yield func(*recording.Event)) {
+		s := r.Events(recording.Window{})
+		defer s.Close()
+		for e := (recording.Event{}); s.Next(&e); {
+			if e.Kind == recording.Wait {
+				e.Call = e.Ticks % 5
+			}
+			yield(&e)
+		}
+	})
+}
+
 // TestParts: what is found in a recording in parts is what is found one event after the other.
 func TestParts(t *testing.T) {
 	defer func(bytes int64) { farFromEnd = bytes }(farFromEnd)
-	recordings := map[string]*recording.Recording{"made up": viewtest.MadeUp(t), "deep": viewtest.Deep(t, filepath.Join(t.TempDir(), "deep"), 100_000, 1000), "late": late(t)}
+	madeUp := viewtest.MadeUp(t)
+	recordings := map[string]*recording.Recording{"made up": madeUp, "waited": waited(t, madeUp), "deep": viewtest.Deep(t, filepath.Join(t.TempDir(), "deep"), 100_000, 1000), "late": late(t)}
 	for _, name := range []string{"books", "convoy", "kinds"} {
 		recordings[name] = repeated(t, name)
 	}

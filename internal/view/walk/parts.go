@@ -59,13 +59,13 @@ func (w *Walker[G, C]) later(st *Stack[G, C], e *recording.Event) bool {
 	case e.Kind == recording.GoroutineStart:
 		g.entered = false
 	case e.Kind == recording.GoroutineEnd && w.Ended != nil:
-	case e.Enters(), e.Exits():
+	case e.Enters(), e.Exits(), e.Kind == recording.Wait:
 		unseen := st.Unseen(e)
 		deeper := int(e.Depth) >= g.base
 		if e.Depth == math.MaxUint16 { // all deeper calls have this depth, so base does not tell
 			deeper = e.Enters()
 		}
-		if unseen < st.Len() || g.known && deeper && (g.entered || e.Exits()) {
+		if unseen < st.Len() || g.known && deeper && (g.entered || !e.Enters()) {
 			return false
 		}
 		g.entered = g.entered || e.Enters()
