@@ -110,9 +110,9 @@ func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 		return pointers
 	}
 	pointers.of = e.Function
-	if leading == 1 {
+	if to := o.leads(l.Types[0]); to != 0 && leading == 1 {
 		if len(e.Data) >= 8 {
-			pointers.first[0] = pointer{le64(e.Data), o.leads(l.Types[0]), 0}
+			pointers.first[0] = pointer{le64(e.Data), to, 0}
 		}
 		return pointers
 	}

@@ -153,9 +153,10 @@ func TestChannelNames(t *testing.T) {
 func TestParamNames(t *testing.T) {
 	const first, second = 0x8000, 0x9000
 	r := &Recording{types: []*Type{nil, {Kind: reflect.Int, Size: 8}, {Kind: reflect.Chan, Size: 8}},
-		layouts: []*Layout{nil, {Types: []uint32{1, 2, 2}}},
+		layouts: []*Layout{nil, {Types: []uint32{1, 2, 2}}, {Types: []uint32{2}}},
 		funcs: []*Function{nil, {Key: 1, Package: "example.com/a/main", Name: "work", Params: []Param{{Name: "n"}, {Name: "_"}, {Name: "jobs"}}},
-			{Key: 2, Package: "main", Name: "other", Params: []Param{{Name: "n"}, {Name: "jobs"}, {}}}},
+			{Key: 2, Package: "main", Name: "other", Params: []Param{{Name: "n"}, {Name: "jobs"}, {}}},
+			{Key: 3, Package: "main", Name: "only", Params: []Param{{Name: "queue"}}}},
 		sites: []*Site{nil, {41, "main.run", "/src/main.go"}}}
 	data := make([]byte, 8+2*8)
 	whole := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(data, first), second)
@@ -175,7 +176,10 @@ func TestParamNames(t *testing.T) {
 			}
 		}
 	}
-	for object, want := range map[uint64]string{first: "main.other.jobs", second: "main.work.jobs", 0xA000: "main.run main.go:41"} {
+	const alone = 0xB000
+	pointers := o.Pointers(&Event{Function: 3, Layout: 2, Data: binary.LittleEndian.AppendUint64(make([]byte, 8), alone)})
+	o.Learn(alone, &pointers)
+	for object, want := range map[uint64]string{first: "main.other.jobs", second: "main.work.jobs", 0xA000: "main.run main.go:41", alone: "main.only.queue"} {
 		if got := o.Name(object, none); got != want {
 			t.Errorf("%#x: %q, not %q", object, got, want)
 		}
