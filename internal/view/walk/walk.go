@@ -442,10 +442,11 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 	st.Pop()
 }
 
-// Spend takes in that the innermost shown call spent ticks in a wait that is no call to the view.
+// Spend counts the ticks of a wait, which the view does not take for a call, as not those of the
+// innermost shown call itself.
 func (w *Walker[G, C]) Spend(st *Stack[G, C], ticks uint64) { w.spend(st, Innermost(st), ticks) }
 
-// spend adds to the ticks in calls that a call made; nil: one that began before the part.
+// spend adds to Inner of a call. If c is nil, the call began before the part, and is told later.
 func (w *Walker[G, C]) spend(st *Stack[G, C], c *Frame[C], ticks uint64) {
 	if c != nil {
 		c.Data.Inner += ticks
