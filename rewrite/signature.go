@@ -53,6 +53,9 @@ func (s *signature) fields(list *ast.FieldList, letter string, to *[]*variable, 
 		}
 		for _, name := range names {
 			v := &variable{kind: s.file.pkg.staticKind(field.Type, typeParams), typ: s.file.text(field.Type), back: s.file.pkg.small(field.Type)}
+			if e, ok := field.Type.(*ast.Ellipsis); ok { // a new line may lie between, where [] can have none
+				v.typ = "..." + s.file.text(e.Elt)
+			}
 			s.name(v, name, field, fmt.Sprintf("%s%s%d", s.file.pkg.prefix, letter, len(*to)))
 			*to = append(*to, v)
 		}
