@@ -31,7 +31,8 @@ const (
 // the functions.
 type keptPass struct {
 	Snapshot                       *Snapshot
-	Values                         []Values // of the calls, as calls has them
+	Valued                         []bool   // which of the calls have values, as calls has them
+	Values                         []Values // of those
 	Args                           []Text   // of the probes that fired
 	ByThread, ByCaller, ByInstance []Summary
 	Statements                     Statements
@@ -111,7 +112,12 @@ var errLarge = errors.New("it is too large a part of the recording")
 // keep writes what the pass found out to a file, which has at most so many bytes.
 func (p *pass) keep(snap *Snapshot, name string, key [sha256.Size]byte, most int64) error {
 	k := keptPass{Snapshot: snap, ByThread: snap.ByThread(), ByCaller: snap.ByCaller(), ByInstance: snap.ByInstance(), Names: p.objects.Names()}
-	snap.calls(func(c *Call) { k.Values = append(k.Values, *c.Recorded()) })
+	snap.calls(func(c *Call) {
+		k.Valued = append(k.Valued, c.Values != nil)
+		if c.Values != nil {
+			k.Values = append(k.Values, *c.Values())
+		}
+	})
 	for i := range snap.Fired {
 		k.Args = append(k.Args, snap.Fired[i].Args())
 	}
@@ -149,11 +155,18 @@ func (s *recorded) restore(name string, key [sha256.Size]byte, most int64) (*Sna
 	}
 	defer f.Close()
 	const head = 2 * sha256.Size
-	b, err := io.ReadAll(io.LimitReader(f, most+int64(head)+1))
+	stat, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	if len(b) < head || [sha256.Size]byte(b) != key || [sha256.Size]byte(b[len(key):]) != sha256.Sum256(b[head:]) {
+	if stat.Size() < head || stat.Size() > head+most {
+		return nil, errLarge
+	}
+	b := make([]byte, stat.Size())
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, err
+	}
+	if [sha256.Size]byte(b) != key || [sha256.Size]byte(b[len(key):]) != sha256.Sum256(b[head:]) {
 		return nil, errors.New("it is of something else")
 	}
 	var k keptPass
@@ -165,18 +178,23 @@ func (s *recorded) restore(name string, key [sha256.Size]byte, most int64) (*Sna
 
 // snapshot returns the snapshot with its functions.
 func (k *keptPass) snapshot(r *recording.Recording) (*Snapshot, error) {
-	s, n := k.Snapshot, 0
+	s := k.Snapshot
 	if s == nil || len(k.Args) != len(s.Fired) {
 		return nil, errors.New("it is not whole")
 	}
+	valued, values := k.Valued, k.Values
+	whole := true
 	s.calls(func(c *Call) {
-		if n < len(k.Values) {
-			v := &k.Values[n]
-			c.Values = func() *Values { return v }
+		if whole = whole && len(valued) > 0 && (!valued[0] || len(values) > 0); !whole {
+			return
 		}
-		n++
+		if valued[0] {
+			v := &values[0]
+			c.Values, values = func() *Values { return v }, values[1:]
+		}
+		valued = valued[1:]
 	})
-	if n != len(k.Values) {
+	if !whole || len(valued) > 0 || len(values) > 0 {
 		return nil, errors.New("it is not whole")
 	}
 	for i := range s.Fired {

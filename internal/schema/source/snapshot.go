@@ -118,10 +118,10 @@ func (p *pass) under(st *passStack, s *Snapshot) (list []Call) {
 		if f := p.r.Function(c.Function); f != nil && f.Span {
 			s.Spans = append(s.Spans, p.span(t, &c, f, entry))
 		} else {
-			v := &Values{Object: d.object, Args: p.printed(&entry, p.r.Function(c.Function).Params)}
+			values := Values{Object: d.object, Args: p.printed(&entry, p.r.Function(c.Function).Params)}
 			lasted := until - min(c.Start, until)
 			list = append(list, Call{Event: Event{Thread: t.ID, ID: d.id, Nesting: d.nesting, Level: int(c.Depth), Function: c.Function, Timed: true, Inside: true, Start: p.at(c.Start)},
-				Self: p.since(lasted - min(lasted, c.Data.Inner)), Values: func() *Values { return v }})
+				Self: p.since(lasted - min(lasted, c.Data.Inner)), Values: values.returned()})
 		}
 		args = args[:len(args)-int(d.args)]
 		until = c.Start
@@ -138,9 +138,17 @@ func (p *pass) rows(list []*row[endedCall]) (calls []Call) {
 		v := outcome(p.printer, f, &recording.Event{Kind: c.kind, Layout: c.results, Data: c.values[c.argsSize:]}, c.fails)
 		v.Object, v.Args = c.object, p.printed(&recording.Event{Layout: c.args, Data: c.values[:c.argsSize]}, f.Params)
 		calls = append(calls, Call{Event: Event{Thread: c.thread, ID: c.id, EndID: c.endID, Nesting: c.nesting, Level: int(c.level), Function: c.function, Timed: true, Start: p.at(c.start), End: p.at(r.end)},
-			Panicked: c.kind == recording.ExitPanic, Failed: c.fails, Values: func() *Values { return v }})
+			Panicked: c.kind == recording.ExitPanic, Failed: c.fails, Values: v.returned()})
 	}
 	return calls
+}
+
+// returned returns a function that returns the values, or nil if there are none.
+func (v Values) returned() func() *Values {
+	if v == (Values{}) {
+		return nil
+	}
+	return func() *Values { return &v }
 }
 
 // outcome returns the values with which a call ended. fails means that the last of them is an error
