@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
@@ -43,19 +42,9 @@ func BenchmarkPoll(b *testing.B) {
 	}
 	defer s.Close()
 	ask := func(b *testing.B, query string) {
-		r, err := s.Query(context.Background(), query, nil)
-		if err != nil {
-			b.Fatalf("%s: %v", query, err)
+		if count(b, s, query) == 0 {
+			b.Fatalf("%s: no rows", query)
 		}
-		n := 0
-		row, err := r.Next()
-		for ; row != nil && err == nil; n++ {
-			row, err = r.Next()
-		}
-		if err != nil || n == 0 {
-			b.Fatalf("%s: %d rows, %v", query, n, err)
-		}
-		r.Close()
 	}
 	b.Run("all", func(b *testing.B) {
 		before := processorTime(b)
@@ -160,21 +149,76 @@ func processorTime(b *testing.B) int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkRecording reads the recording in $FTRACE_BENCH through, as the first query of it does.
+// BenchmarkRecording asks for the last calls of the recording in $FTRACE_BENCH: for the first time,
+// in a session that comes later and has what the first one kept beside the recording, and again in
+// the same session.
 func BenchmarkRecording(b *testing.B) {
 	dir := os.Getenv("FTRACE_BENCH")
 	if dir == "" {
 		b.Skip("FTRACE_BENCH names no recording")
 	}
-	for b.Loop() {
-		s, err := source.OpenRecording(dir, source.RecordingOptions{})
+	open := func(b *testing.B, keep bool) (ask, end func()) {
+		recorded, err := source.OpenRecording(dir, source.RecordingOptions{Keep: keep})
 		if err != nil {
 			b.Fatal(err)
 		}
-		if _, err := s.Snapshot(live.AllContents); err != nil {
+		c := &Catalog{}
+		c.Add(recorded)
+		s, err := c.Session(context.Background())
+		if err != nil {
 			b.Fatal(err)
 		}
-		s.Close()
+		ask = func() {
+			if count(b, s, "SELECT * FROM events_calls_history_long ORDER BY TIMER_WAIT DESC LIMIT 10") == 0 {
+				b.Fatal("no rows")
+			}
+		}
+		return ask, func() {
+			s.Close()
+			c.Close()
+		}
+	}
+	for _, keep := range []bool{false, true} {
+		b.Run(map[bool]string{false: "first", true: "later"}[keep], func(b *testing.B) {
+			if keep {
+				ask, end := open(b, true)
+				ask()
+				end()
+			}
+			for b.Loop() {
+				ask, end := open(b, keep)
+				ask()
+				end()
+			}
+		})
+	}
+	b.Run("again", func(b *testing.B) {
+		ask, end := open(b, true)
+		defer end()
+		ask()
+		for b.Loop() {
+			ask()
+		}
+	})
+}
+
+// count returns how many rows the answer to a query has.
+func count(b *testing.B, s *Session, query string) (n int) {
+	b.Helper()
+	r, err := s.Query(context.Background(), query, nil)
+	if err != nil {
+		b.Fatalf("%s: %v", query, err)
+	}
+	defer r.Close()
+	for {
+		row, err := r.Next()
+		if err != nil {
+			b.Fatalf("%s: %v", query, err)
+		}
+		if row == nil {
+			return n
+		}
+		n++
 	}
 }
 
