@@ -102,7 +102,7 @@ func percent(budget string) int {
 
 // checkBudget returns what is wrong with a budget, which may be missing.
 func checkBudget(budget string) error {
-	if budget != "" && !isBudget.MatchString(budget) {
+	if budget != "" && !isBudget().MatchString(budget) {
 		return command.Usagef("-budget: %s is neither off nor a percentage from 1%% to 999%%", budget)
 	}
 	return nil

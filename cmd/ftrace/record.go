@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/forward"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/walk"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // recordVerb runs a program and has it record.
@@ -150,4 +150,4 @@ func sendsMeanwhile() (func(dir string, ended <-chan struct{}), error) {
 const defaultBudget = "10%"
 
 // isBudget is what FTRACE_BUDGET may be.
-var isBudget = regexp.MustCompile(`^(off|[1-9][0-9]{0,2}%?)$`)
+var isBudget = words.Regexp(`^(off|[1-9][0-9]{0,2}%?)$`)

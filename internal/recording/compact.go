@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // The files of records: programs write callFiles_N; a compact recording has packedFiles_N.
@@ -97,7 +97,7 @@ func (r *Recording) copyTables(dir string, version int) error {
 	if err != nil {
 		return err
 	}
-	metadata = formatLine.ReplaceAll(metadata, fmt.Appendf(nil, "${1}%d", version))
+	metadata = formatLine().ReplaceAll(metadata, fmt.Appendf(nil, "${1}%d", version))
 	if err := os.WriteFile(filepath.Join(dir, "metadata"), metadata, 0o600); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (r *Recording) copyTables(dir string, version int) error {
 	return errors.Join(err, f.Close())
 }
 
-var formatLine = regexp.MustCompile(`(?m)^(\s*ftrace_format\s*=\s*)\d+`)
+var formatLine = words.Regexp(`(?m)^(\s*ftrace_format\s*=\s*)\d+`)
 
 // appendPacketHead appends the head of a packet. Its size is set later.
 func appendPacketHead(b []byte, stream uint32, uuid [16]byte, p packet, processor int) []byte {

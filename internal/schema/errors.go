@@ -3,7 +3,6 @@ package schema
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // sourceError returns the error for a process that fails, or can't be read.
@@ -21,10 +21,10 @@ func sourceError(process source.Source, err error) *mysqlerr.Error {
 }
 
 var (
-	functionError = regexp.MustCompile(`ERROR ([0-9]+) \([0-9A-Z]+\): (.*?)(?: \(\d+\))?$`)
-	nearError     = regexp.MustCompile(`near "((?:[^"]|"")*)": syntax error`)
-	engineError   = regexp.MustCompile(`^(?:SQL logic error|constraint failed|database table is locked)?:? ?(.*?)(?: \(\d+\))?$`)
-	quotedName    = regexp.MustCompile(`: "?([^ ":]+)"?`)
+	functionError = words.Regexp(`ERROR ([0-9]+) \([0-9A-Z]+\): (.*?)(?: \(\d+\))?$`)
+	nearError     = words.Regexp(`near "((?:[^"]|"")*)": syntax error`)
+	engineError   = words.Regexp(`^(?:SQL logic error|constraint failed|database table is locked)?:? ?(.*?)(?: \(\d+\))?$`)
+	quotedName    = words.Regexp(`: "?([^ ":]+)"?`)
 )
 
 // A mapped is an error of MySQL's for one of the engine's.
@@ -83,18 +83,18 @@ func (s *Session) asError(err error) *mysqlerr.Error {
 		return known
 	}
 	text := err.Error()
-	if m := functionError.FindStringSubmatch(text); m != nil { // that a function returned
+	if m := functionError().FindStringSubmatch(text); m != nil { // that a function returned
 		number, _ := strconv.ParseUint(m[1], 10, 16)
 		return mysqlerr.New(uint16(number), "%s", m[2])
 	}
-	if m := nearError.FindStringSubmatch(text); m != nil {
+	if m := nearError().FindStringSubmatch(text); m != nil {
 		return mysqlerr.New(mysqlerr.Syntax, mysqlerr.SyntaxNear+"'%s'", m[1])
 	}
-	if m := engineError.FindStringSubmatch(text); m != nil {
+	if m := engineError().FindStringSubmatch(text); m != nil {
 		text = m[1]
 	}
 	name := ""
-	if m := quotedName.FindStringSubmatch(text); m != nil {
+	if m := quotedName().FindStringSubmatch(text); m != nil {
 		name = m[1]
 	}
 	table := name

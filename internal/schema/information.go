@@ -3,7 +3,6 @@ package schema
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // informationTables are the tables of information_schema, in which clients look for schemas, tables
@@ -324,7 +324,7 @@ func (s *Session) tables() []tableInfo {
 			case sc.name == sysSchema:
 				info.kind, info.engine = viewType, ""
 				info.definition = "/* computed from performance_schema */"
-				if v := sysViews[name].view; v != nil {
+				if v := sysViews()[name].view; v != nil {
 					info.definition = v.Definition
 				}
 			}
@@ -376,7 +376,7 @@ func (s *Session) columnsOfTarget(t target) []columnInfo {
 }
 
 // beginsView matches what SQLite has before the query of a view.
-var beginsView = regexp.MustCompile(`(?is)^create\s.*?\sas\s+`)
+var beginsView = words.Regexp(`(?is)^create\s.*?\sas\s+`)
 
 // plainKind takes the spaces out of a type that SQLite has as tokens.
 var plainKind = strings.NewReplacer(" ( ", "(", " , ", ",", " )", ")")
@@ -404,7 +404,7 @@ func (s *Session) readTest(ctx context.Context) error {
 		if n := len(s.statement.test); n == 0 || s.statement.test[n-1].name != table {
 			info := tableInfo{schema: "test", name: table, kind: "BASE TABLE", engine: "SQLite"}
 			if kind == "view" {
-				info.kind, info.engine, info.definition = viewType, "", sql[len(beginsView.FindString(sql)):]
+				info.kind, info.engine, info.definition = viewType, "", sql[len(beginsView().FindString(sql)):]
 			}
 			s.statement.test = append(s.statement.test, testTable{tableInfo: info})
 		}

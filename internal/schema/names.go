@@ -44,7 +44,7 @@ func (n names) View(schema, name string) (*language.View, error) {
 		return nil, err
 	}
 	if sc := n.s.catalog.schema(schema); sc != nil && sc.name == sysSchema {
-		return sysViews[strings.ToLower(name)].view, nil
+		return sysViews()[strings.ToLower(name)].view, nil
 	}
 	v, err := n.s.userView(context.Background(), schema, name)
 	if v == nil {

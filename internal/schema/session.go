@@ -161,7 +161,7 @@ func (c *Catalog) start() {
 			{name: "information_schema", tables: informationTables, information: true},
 		}
 		if len(c.schemas) < maxSchemas {
-			own = append(own, &Schema{name: sysSchema, tables: sysTables, sources: c.Sources, several: c.Several})
+			own = append(own, &Schema{name: sysSchema, tables: sysTables(), sources: c.Sources, several: c.Several})
 		}
 		c.schemas = append(own, c.schemas...)
 	})

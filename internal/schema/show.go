@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
@@ -67,7 +68,7 @@ func (s *Session) show(ctx context.Context, st *language.Statement) (*Result, er
 	if what == "GRANTS" {
 		return s.showGrants(st, i)
 	}
-	of, known := shown[what]
+	of, known := shown()[what]
 	if !known {
 		return nil, st.Near(1)
 	}
@@ -103,7 +104,7 @@ type showing struct {
 }
 
 // shown are what SHOW can list. {schema} and {table} are what it is of, and {name} its name.
-var shown = func() map[string]showing {
+var shown = sync.OnceValue(func() map[string]showing {
 	columns := func(collation, more string) string {
 		return `SELECT COLUMN_NAME AS Field, COLUMN_TYPE AS Type, ` + collation + `IS_NULLABLE AS "Null", COLUMN_KEY AS "Key", COLUMN_DEFAULT AS "Default", EXTRA AS Extra` + more +
 			` FROM information_schema.columns WHERE TABLE_SCHEMA = {schema} AND TABLE_NAME = {table}`
@@ -158,7 +159,7 @@ var shown = func() map[string]showing {
 		list[other] = list[what]
 	}
 	return list
-}()
+})
 
 // showPrivileges is the query that SHOW PRIVILEGES runs: what GRANT can give.
 func showPrivileges() string {

@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/language"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/tables"
@@ -23,7 +24,7 @@ type sysView struct {
 }
 
 // sysViews are the views of schema sys, by their names.
-var sysViews = func() map[string]sysView {
+var sysViews = sync.OnceValue(func() map[string]sysView {
 	views := map[string]sysView{}
 	files, err := sysFiles.ReadDir("sys")
 	for _, f := range files {
@@ -37,16 +38,16 @@ var sysViews = func() map[string]sysView {
 		panic(err) // of a file that no test has seen
 	}
 	return views
-}()
+})
 
 // sysTables are the tables of schema sys, and its views.
-var sysTables = func() map[string]*tables.Table {
+var sysTables = sync.OnceValue(func() map[string]*tables.Table {
 	all := tables.ByName(tables.Blocked)
-	for name, v := range sysViews {
+	for name, v := range sysViews() {
 		all[name] = v.Table
 	}
 	return all
-}()
+})
 
 // readView reads a file of CREATE VIEW.
 func readView(file string) (v sysView, err error) {

@@ -57,7 +57,7 @@ func TestReading(t *testing.T) {
 		return list
 	}
 	read := live.Contents(0)
-	for _, tables := range []map[string]*tables.Table{tables.Performance, sysTables} {
+	for _, tables := range []map[string]*tables.Table{tables.Performance, sysTables()} {
 		for name, table := range maps.All(tables) {
 			if table.Rows == nil {
 				continue

@@ -36,7 +36,7 @@ var ofStatements = []Function{
 		if !ok {
 			return signed(a)
 		}
-		whole := wholeNumber.FindString(text)
+		whole := wholeNumber().FindString(text)
 		if whole == "" || strings.TrimRight(text[len(whole):], " ") != "" {
 			s.Cut("INTEGER", text, false)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/engine"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Functions return at most maxText bytes. They report an error before they make more than that.
@@ -80,7 +81,7 @@ func (m *matcher) allows(text string) error {
 }
 
 // group is a reference to a group of the expression in its replacement: \1, and MySQL's $1.
-var group = regexp.MustCompile(`\\(\\|[0-9])|\$[0-9]?`)
+var group = words.Regexp(`\\(\\|[0-9])|\$[0-9]?`)
 
 // regexpReplace is REGEXP_REPLACE(text, expression, by).
 func regexpReplace(s Statement, a []value) value {
@@ -98,7 +99,7 @@ func regexpReplace(s Statement, a []value) value {
 		return tooLong("regexp_replace")
 	}
 	references := 0
-	by = group.ReplaceAllStringFunc(by, func(s string) string {
+	by = group().ReplaceAllStringFunc(by, func(s string) string {
 		switch s {
 		case `\\`:
 			return `\`

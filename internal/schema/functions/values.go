@@ -4,9 +4,10 @@ import (
 	"database/sql/driver"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A value is one that a function takes or returns: nil, int64, float64 or string.
@@ -65,9 +66,9 @@ func Text(v any) (text string, ok bool) {
 }
 
 // IsNumeral reports whether all of a text is a number.
-func IsNumeral(text string) bool { return numeral.MatchString(strings.TrimSpace(text)) }
+func IsNumeral(text string) bool { return numeral().MatchString(strings.TrimSpace(text)) }
 
 // wholeNumber matches what of a text is an integer.
-var wholeNumber = regexp.MustCompile(`^\s*[-+]?[0-9]+`)
+var wholeNumber = words.Regexp(`^\s*[-+]?[0-9]+`)
 
-var numeral = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)
+var numeral = words.Regexp(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$`)

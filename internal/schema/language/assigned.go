@@ -177,7 +177,7 @@ func (r *rowVariables) branched(e *expr) *expr {
 }
 
 // random are the functions that return something else when they are called again.
-var random = words("RAND UUID UUID_SHORT SYSDATE SLEEP GET_LOCK RELEASE_LOCK RELEASE_ALL_LOCKS")
+var random = setOf("RAND UUID UUID_SHORT SYSDATE SLEEP GET_LOCK RELEASE_LOCK RELEASE_ALL_LOCKS")
 
 // again returns what a variable is, to be written once more. It refuses what nothing was assigned
 // to in this row.

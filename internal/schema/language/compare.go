@@ -3,11 +3,11 @@ package language
 import (
 	"database/sql/driver"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/functions"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // How values are compared: text without regard to case, and as a number with a number.
@@ -120,11 +120,11 @@ func (r *restorer) countsAsNumber(e *expr, other Kind, column bool) bool {
 	if !r.kind(e).onlyText() || !other.Number() {
 		return false
 	}
-	return !column || e.form != stringForm || !plainNumber.MatchString(e.text)
+	return !column || e.form != stringForm || !plainNumber().MatchString(e.text)
 }
 
 // plainNumber matches an integer as the engine itself reads it.
-var plainNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,17})$`)
+var plainNumber = words.Regexp(`^-?(0|[1-9][0-9]{0,17})$`)
 
 // inQuery writes e IN (q).
 func (r *restorer) inQuery(e *expr, not bool, q *query) {

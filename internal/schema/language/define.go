@@ -213,7 +213,7 @@ func (p *parser) closing(i int) int {
 }
 
 // texts are the types of text.
-var texts = words("CHAR VARCHAR TEXT TINYTEXT MEDIUMTEXT LONGTEXT NCHAR NVARCHAR")
+var texts = setOf("CHAR VARCHAR TEXT TINYTEXT MEDIUMTEXT LONGTEXT NCHAR NVARCHAR")
 
 // plain writes tokens that mean the same to SQLite: the definitions of columns. Text gets MySQL's
 // collation.

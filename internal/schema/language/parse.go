@@ -112,14 +112,14 @@ func (p *parser) end() {
 }
 
 // reserved are the words that are names only in backquotes, after a point, or after AS.
-var reserved = words(`ALL AND AS ASC BETWEEN BY CASE COLLATE CROSS DELETE DESC DISTINCT DISTINCTROW DIV ELSE
+var reserved = setOf(`ALL AND AS ASC BETWEEN BY CASE COLLATE CROSS DELETE DESC DISTINCT DISTINCTROW DIV ELSE
 	EXCEPT EXISTS FALSE FOR FORCE FROM GROUP HAVING IGNORE IN INNER INSERT INTERSECT INTERVAL
 	INTO IS JOIN LATERAL LEFT LIKE LIMIT LOCK MOD NATURAL NOT NULL ON OR ORDER OUTER OVER
 	PARTITION PROCEDURE REGEXP RENAME REPLACE RIGHT RLIKE SELECT SEPARATOR SET STRAIGHT_JOIN
 	TABLE THEN TRUE UNION UPDATE USE USING VALUES WHEN WHERE WINDOW WITH XOR BINARY CONVERT CAST`)
 
 // called are reserved words that are functions too.
-var called = words("IF LEFT RIGHT REPLACE INSERT MOD VALUES")
+var called = setOf("IF LEFT RIGHT REPLACE INSERT MOD VALUES")
 
 func isReserved(t *token) bool { return t.kind == word && reserved[strings.ToUpper(t.text)] }
 
@@ -226,7 +226,7 @@ func (p *parser) negation() *expr {
 }
 
 // compares are the operators that compare.
-var compares = words("= <=> < > <= >= <> !=")
+var compares = setOf("= <=> < > <= >= <> !=")
 
 func (p *parser) comparison() *expr {
 	first := p.i

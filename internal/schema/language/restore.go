@@ -374,7 +374,7 @@ func (r *restorer) counted(e *expr) {
 }
 
 // enums are the columns that are enumerations.
-var enums = words("ENABLED TIMED INSTRUMENTED PANICKED TIMER_NAME")
+var enums = setOf("ENABLED TIMED INSTRUMENTED PANICKED TIMER_NAME")
 
 // ViewsTable is the table in test that has the views of users, who can't name it.
 const ViewsTable = "ftrace_views"

@@ -2,12 +2,12 @@ package language
 
 import (
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A Statement is one in MySQL's spelling, split into tokens. Errors of its methods are MySQL's
@@ -128,7 +128,7 @@ func (st *Statement) Params() (n int) {
 }
 
 // timeHint matches the hint of a SELECT that limits its time.
-var timeHint = regexp.MustCompile(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
+var timeHint = words.Regexp(`(?is)^\s*/\*\+.*\bMAX_EXECUTION_TIME\s*\(\s*([0-9]+)\s*\).*\*/`)
 
 // TimeHint returns how many milliseconds the hint of a SELECT lets it run. It is not ok if there is
 // no such hint.
@@ -139,7 +139,7 @@ func (st *Statement) TimeHint() (ms int64, ok bool) {
 	}
 	for i, t := range st.outer(first) {
 		if t.is("SELECT") && i+1 < len(st.tokens) {
-			if m := timeHint.FindStringSubmatch(st.Text[t.end:st.at(i+1).start]); m != nil {
+			if m := timeHint().FindStringSubmatch(st.Text[t.end:st.at(i+1).start]); m != nil {
 				ms, _ = strconv.ParseInt(m[1], 10, 64)
 				return ms, true
 			}

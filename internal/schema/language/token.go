@@ -3,12 +3,12 @@ package language
 import (
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/mysqlerr"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A kind of token.
@@ -160,7 +160,7 @@ func tokens(s string) ([]token, error) {
 			add(token{k, s[from:i], start, i})
 			continue
 		case c >= '0' && c <= '9' || c == '.' && len(rest) > 1 && rest[1] >= '0' && rest[1] <= '9':
-			i += len(written.FindString(rest))
+			i += len(written().FindString(rest))
 			if c != '.' && i < len(s) && wordByte(s[i]) && s[start] != '0' {
 				// An identifier may begin with digits.
 				for i < len(s) && wordByte(s[i]) {
@@ -243,7 +243,7 @@ func binary(digits string) (string, bool) {
 }
 
 // written matches the number that a text begins with.
-var written = regexp.MustCompile(`^(0[xX][0-9a-fA-F]*|0b[01]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?)`)
+var written = words.Regexp(`^(0[xX][0-9a-fA-F]*|0b[01]+|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?)`)
 
 // comment returns the length of the comment with which s begins, which may have others in it; 0 if
 // it has no end.

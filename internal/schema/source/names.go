@@ -1,11 +1,11 @@
 package source
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Instrument returns a function's name as an instrument: call/net/http/Client.Do for
@@ -51,7 +51,7 @@ func (f *Function) Type() string {
 	if name == f.Name && !strings.HasPrefix(f.Name, "(") {
 		// T.Method, but not F.func1, a function literal in F.
 		receiver, method, ok := cutReceiver(name)
-		if !ok || compilers.MatchString(method) {
+		if !ok || compilers().MatchString(method) {
 			return ""
 		}
 		return receiver
@@ -61,7 +61,7 @@ func (f *Function) Type() string {
 }
 
 // compilers matches names that the compiler gives to functions within others.
-var compilers = regexp.MustCompile(`^(func|gowrap|deferwrap)[0-9]`)
+var compilers = words.Regexp(`^(func|gowrap|deferwrap)[0-9]`)
 
 // Receives reports whether the function's first parameter is a receiver that is a pointer.
 func (f *Function) Receives() bool {

@@ -2,7 +2,6 @@ package tables
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/sqltext"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // Statements and stages, as the core sees them.
@@ -76,7 +76,7 @@ func (v *View) statementsOf(spans []source.Span) []source.Statement {
 			row.Normal = sqltext.Normal(s.Text)
 			row.Digest = sqltext.Digest(row.Normal)
 		}
-		if m := mysqlError.FindStringSubmatch(s.Message); m != nil {
+		if m := mysqlError().FindStringSubmatch(s.Message); m != nil {
 			row.Code, _ = strconv.ParseInt(m[1], 10, 64)
 		}
 		rows[i] = row
@@ -85,7 +85,7 @@ func (v *View) statementsOf(spans []source.Span) []source.Statement {
 }
 
 // mysqlError matches the text of an error of MySQL's driver.
-var mysqlError = regexp.MustCompile(`^Error (\d+)\b`)
+var mysqlError = words.Regexp(`^Error (\d+)\b`)
 
 // ownStatements returns the tables of statements by what the core knows, if it knows any.
 func (v *View) ownStatements() (s source.Statements, some bool) {

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // The directory values has a table for each function of which there are values, with a row for each
@@ -85,10 +85,10 @@ func newValues(x *columnar) *values {
 }
 
 var (
-	instances   = regexp.MustCompile(`\[[^\]]*\]`)
-	receivers   = regexp.MustCompile(`\(\*?([^()]*)\)`)
-	unsafeChars = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
-	deviceNames = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])\.`)
+	instances   = words.Regexp(`\[[^\]]*\]`)
+	receivers   = words.Regexp(`\(\*?([^()]*)\)`)
+	unsafeChars = words.Regexp(`[^A-Za-z0-9_.-]`)
+	deviceNames = words.Regexp(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])\.`)
 )
 
 // file returns the name of a function's file, without suffix: the function's, of characters that
@@ -97,9 +97,9 @@ func (v *values) file(f *recording.Function) string {
 	if file, ok := v.files[f.Key]; ok {
 		return file
 	}
-	name := receivers.ReplaceAllString(instances.ReplaceAllString(f.FullName(), ""), "$1")
-	name = unsafeChars.ReplaceAllString(strings.ReplaceAll(name, "/", "."), "_")
-	name = deviceNames.ReplaceAllString(name, "_$1.")
+	name := receivers().ReplaceAllString(instances().ReplaceAllString(f.FullName(), ""), "$1")
+	name = unsafeChars().ReplaceAllString(strings.ReplaceAll(name, "/", "."), "_")
+	name = deviceNames().ReplaceAllString(name, "_$1.")
 	const longest = 200
 	name = name[max(0, len(name)-longest):]
 	file := name

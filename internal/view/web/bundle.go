@@ -10,15 +10,16 @@ import (
 	"html"
 	"io"
 	"io/fs"
-	"regexp"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // The forms of import and export that the page's modules use.
 var (
-	importLine = regexp.MustCompile(`(?m)^import (\{ [\w$, ]+ \}) from "\./(\w+)\.js";$`)
-	exported   = regexp.MustCompile(`(?m)^export ((?:async )?function|class|const) ([\w$]+)`)
-	other      = regexp.MustCompile(`(?m)^(?:import|export)\b.*|import\(`)
+	importLine = words.Regexp(`(?m)^import (\{ [\w$, ]+ \}) from "\./(\w+)\.js";$`)
+	exported   = words.Regexp(`(?m)^export ((?:async )?function|class|const) ([\w$]+)`)
+	other      = words.Regexp(`(?m)^(?:import|export)\b.*|import\(`)
 )
 
 // bundle returns a module and those that it imports as one script: each is a function that returns
@@ -37,18 +38,18 @@ func bundle(files fs.FS, name string) (string, error) {
 			return err
 		}
 		text := string(read)
-		for _, m := range importLine.FindAllStringSubmatch(text, -1) {
+		for _, m := range importLine().FindAllStringSubmatch(text, -1) {
 			if err := add(m[2]); err != nil {
 				return err
 			}
 		}
 		var exports []string
-		for _, m := range exported.FindAllStringSubmatch(text, -1) {
+		for _, m := range exported().FindAllStringSubmatch(text, -1) {
 			exports = append(exports, m[2])
 		}
-		text = importLine.ReplaceAllString(text, "const $1 = module_$2;")
-		text = exported.ReplaceAllString(text, "$1 $2")
-		if found := other.FindString(text); found != "" || strings.Contains(strings.ToLower(text), "</script") || strings.Contains(text, "<!--") {
+		text = importLine().ReplaceAllString(text, "const $1 = module_$2;")
+		text = exported().ReplaceAllString(text, "$1 $2")
+		if found := other().FindString(text); found != "" || strings.Contains(strings.ToLower(text), "</script") || strings.Contains(text, "<!--") {
 			return fmt.Errorf("%s.js can't be put into a page: %q", name, found)
 		}
 		fmt.Fprintf(&b, "const module_%s = (() => {\n%s\nreturn { %s };\n})();\n", name, text, strings.Join(exports, ", "))
