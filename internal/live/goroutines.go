@@ -30,7 +30,7 @@ func (p *Process) States() (list []State, now uint64, err error) {
 		r := stateReader{rest: answer, objects: make([]uint64, 0, len(answer)/64)}
 		next := r.word()
 		now = r.word()
-		var stacks []State
+		var stacks []*Stack
 		const least = 48 // bytes of a goroutine
 		if n := len(answer) / least; cap(list)-len(list) < n {
 			list = slices.Grow(list, max(n, len(list)))
@@ -71,7 +71,7 @@ func (r *stateReader) text() string {
 }
 
 // state reads a goroutine. What it has in common with others is in the list once.
-func (r *stateReader) state(stacks *[]State) State {
+func (r *stateReader) state(stacks *[]*Stack) State {
 	s := State{ID: r.word(), Parent: r.word()}
 	packed := r.word()
 	kind, since, least := uint32(r.word()), r.word(), r.word()
@@ -85,7 +85,7 @@ func (r *stateReader) state(stacks *[]State) State {
 	objects := slices.Clip(r.objects[from:])
 	number := packed >> 32
 	if number == uint64(len(*stacks)) {
-		stack := State{Reason: r.text(), Start: r.text(), Creator: r.text()}
+		stack := &Stack{Reason: r.text(), Start: r.text(), Creator: r.text()}
 		for n := r.word(); n > 0 && !r.failed; n-- {
 			stack.Calls = append(stack.Calls, r.position())
 		}
@@ -95,8 +95,7 @@ func (r *stateReader) state(stacks *[]State) State {
 		r.failed = true
 		return s
 	}
-	of := &(*stacks)[number]
-	s.Reason, s.Start, s.Creator, s.Calls = of.Reason, of.Start, of.Creator, of.Calls
+	s.Stack = (*stacks)[number]
 	s.Status, s.Stuck, s.Kind, s.Since, s.Least, s.Objects = Status(packed&0xff), packed>>8&1 != 0, kind, since, time.Duration(least), objects
 	if len(objects) == 1 {
 		s.Object = objects[0]
@@ -142,12 +141,12 @@ func (p *Process) Objects(states []State, locks Locks, names *symbols.Table) (ma
 		}
 	}
 	for _, h := range locks.Holders {
-		ask(&State{ID: h.Goroutine, Calls: []Position{h.At}}, h.Lock)
+		ask(&State{ID: h.Goroutine, Stack: &Stack{Calls: []Position{h.At}}}, h.Lock)
 	}
 	for i := range locks.Findings {
 		if f := &locks.Findings[i]; f.Kind == FindingOrder { // of locks that were alive a moment ago
-			ask(&State{ID: f.Acts[0].Goroutine, Calls: []Position{f.Acts[0].Held}}, f.Locks[0]&^1)
-			ask(&State{ID: f.Acts[1].Goroutine, Calls: []Position{f.Acts[1].Held}}, f.Locks[1]&^1)
+			ask(&State{ID: f.Acts[0].Goroutine, Stack: &Stack{Calls: []Position{f.Acts[0].Held}}}, f.Locks[0]&^1)
+			ask(&State{ID: f.Acts[1].Goroutine, Stack: &Stack{Calls: []Position{f.Acts[1].Held}}}, f.Locks[1]&^1)
 		}
 	}
 	if err := p.askAllObjects(asked, waiters, 0, objects, names); err != nil {

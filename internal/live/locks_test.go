@@ -18,10 +18,10 @@ func TestHeldWhile(t *testing.T) {
 		{Lock: 5, Goroutine: 5, Since: 150}, {Lock: 6, Goroutine: 9, Since: 70}, {Lock: 7, Goroutine: 8, Since: 70}}}
 	var list []State
 	for lock := range uint64(9) {
-		list = append(list, State{ID: 100 + lock, Status: Waiting, Reason: "sync.Mutex.Lock", Object: lock})
+		list = append(list, State{ID: 100 + lock, Status: Waiting, Stack: &Stack{Reason: "sync.Mutex.Lock"}, Object: lock})
 	}
 	list = append(list[:6], list[7:]...) // nobody waits for lock 6
-	list = append(list, State{ID: 200, Status: Running, Object: 6})
+	list = append(list, State{ID: 200, Status: Running, Object: 6, Stack: &Stack{}})
 	got, all := heldWhile(list, before, after, map[uint64]bool{8: true})
 	if all {
 		t.Error("all locks have holders")
@@ -40,9 +40,9 @@ func TestPendingWriter(t *testing.T) {
 	locks := Locks{Now: 100, Holders: []Holder{{Lock: 1, Goroutine: 1, Mode: HoldRead, Since: 50}, {Lock: 1, Goroutine: 2, Mode: HoldMutex, Since: 60},
 		{Lock: 2, Goroutine: 3, Mode: HoldMutex, Since: 60}, {Lock: 4, Goroutine: 5, Mode: HoldMutex, Since: 60}}}
 	list := []State{
-		{ID: 2, Status: Waiting, Reason: "sync.RWMutex.Lock", Object: 1},
-		{ID: 3, Status: Waiting, Reason: "sync.Mutex.Lock", Object: 2},
-		{ID: 5, Status: Waiting, Reason: "sync.RWMutex.Lock", Object: 4}, // for readers that nobody saw
+		{ID: 2, Status: Waiting, Stack: &Stack{Reason: "sync.RWMutex.Lock"}, Object: 1},
+		{ID: 3, Status: Waiting, Stack: &Stack{Reason: "sync.Mutex.Lock"}, Object: 2},
+		{ID: 5, Status: Waiting, Stack: &Stack{Reason: "sync.RWMutex.Lock"}, Object: 4}, // for readers that nobody saw
 	}
 	got, _ := heldWhile(list, locks, locks, map[uint64]bool{})
 	if want := []Holder{locks.Holders[0], locks.Holders[2]}; !reflect.DeepEqual(got.Holders, want) {

@@ -365,15 +365,20 @@ type State struct {
 	Stuck   bool          // nothing can wake it any more, as Stuck has found
 	Object  uint64        // address of what it waits for, or a file descriptor; 0: unknown, or several
 	Objects []uint64      // the channels of a select, or else Object; at most the first 16
-	Reason  string        // why it waits, as stack traces have it
-	Start   string        // the function that it was started with
-	Creator string        // the function that started it
+	*Stack                // one for all goroutines that have the same; never nil
+}
+
+// A Stack is where a goroutine is, and how it came there.
+type Stack struct {
+	Reason  string // why it waits, as stack traces have it
+	Start   string // the function that it was started with
+	Creator string // the function that started it
 	Calls   []Position
 }
 
 // Place returns the innermost call that is in none of the packages by which programs wait, or else
 // the outermost, as internal/guest/wait/site.go does; the zero Position if no call is known.
-func (s *State) Place() (at Position) {
+func (s *Stack) Place() (at Position) {
 	for _, c := range s.Calls {
 		if c.Function == "runtime.main" || c.Function == "runtime.goexit" {
 			break

@@ -23,7 +23,7 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
-	states, now, who, err := whoWaits(p, s)
+	now, who, err := whoWaits(p, s)
 	if err != nil {
 		return err
 	}
@@ -31,20 +31,17 @@ func showStacks(p *live.Process, f text.Format, out, warn io.Writer) error {
 		fmt.Fprintln(warn, "ftrace: attach: no goroutine has called an armed function, so no parameters are known: ftrace attach -arm arms functions")
 	}
 	w := bufio.NewWriter(out)
-	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w, states: map[uint64]*live.State{},
-		who: who, now: now}
-	for i := range states {
-		v.states[states[i].ID] = &states[i]
-	}
+	v := &stackView{p: p, s: s, printer: s.Program.Printer(f.Values), out: w, who: who, now: now}
 	slices.SortStableFunc(s.Goroutines, func(a, b live.Goroutine) int { return cmp.Compare(earliest(&a), earliest(&b)) })
+	shown := map[uint64]bool{}
 	for i := range s.Goroutines {
 		if g := &s.Goroutines[i]; len(g.Stack)+len(g.History) > 0 {
 			v.goroutine(g)
-			delete(v.states, g.ID)
+			shown[g.ID] = true
 		}
 	}
-	for i := range states {
-		if g := &states[i]; v.states[g.ID] != nil {
+	for i := range who.states {
+		if g := &who.states[i]; !shown[g.ID] {
 			v.state(g)
 		}
 	}
@@ -70,7 +67,6 @@ type stackView struct {
 	printer *recording.Printer
 	out     *bufio.Writer
 	b       []byte
-	states  map[uint64]*live.State // by goroutine
 	who     *waiters
 	now     uint64 // ticks of the list of goroutines
 }
@@ -110,7 +106,7 @@ func (v *stackView) goroutine(g *live.Goroutine) {
 	if g.Parent != 0 {
 		fmt.Fprintf(v.out, ", started by G%d in %s #%d", g.Parent, v.s.Program.Function(g.ParentFn).ShortName(), g.ParentCall)
 	}
-	if state := v.states[g.ID]; state != nil {
+	if state := v.who.goroutine(g.ID); state != nil {
 		fmt.Fprintf(v.out, ", %s", v.does(state))
 	}
 	fmt.Fprintln(v.out)

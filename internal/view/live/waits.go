@@ -58,7 +58,7 @@ func Waits(name string, o WaitsOptions, out io.Writer) error {
 		for _, ids := range w.cycles() {
 			c := cycle{Cycle: ids}
 			for _, id := range ids {
-				c.Waits = append(c.Waits, w.waitAt(w.byID[id]))
+				c.Waits = append(c.Waits, w.waitAt(w.goroutine(id)))
 			}
 			enc.Encode(c)
 		}
@@ -67,7 +67,7 @@ func Waits(name string, o WaitsOptions, out io.Writer) error {
 		}
 		w.locks.json(enc)
 	} else {
-		text.WriteCycles(b, w.cycles(), func(id uint64) string { return w.waitAt(w.byID[id]) })
+		text.WriteCycles(b, w.cycles(), func(id uint64) string { return w.waitAt(w.goroutine(id)) })
 		if o.Rows > 0 {
 			groups = fold(groups)
 		}
@@ -127,7 +127,7 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	states, now, w, err := whoWaits(p, s)
+	now, w, err := whoWaits(p, s)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,20 +156,20 @@ func waitGroups(p *live.Process) ([]*waitGroup, *waiters, error) {
 	}
 	// Goroutines that have all this in common are in one group: no texts are made for each of them.
 	type alike struct {
-		calls  *live.Position
+		stack  *live.Stack
 		status live.Status
 		kind   uint32
 		stuck  bool
 		object uint64
 	}
 	byAlike := map[alike]*waitGroup{}
-	for i := range states {
-		g := &states[i]
+	for i := range w.states {
+		g := &w.states[i]
 		var group *waitGroup
-		if len(g.Calls) == 0 || len(g.Objects) > 1 {
+		if len(g.Objects) > 1 {
 			group = groupOf(g)
 		} else {
-			k := alike{&g.Calls[0], g.Status, g.Kind, g.Stuck, g.Object}
+			k := alike{g.Stack, g.Status, g.Kind, g.Stuck, g.Object}
 			if group = byAlike[k]; group == nil {
 				group = groupOf(g)
 				byAlike[k] = group

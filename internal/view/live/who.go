@@ -17,35 +17,36 @@ import (
 // for a channel may be anyone that has it, so there it ends.
 type waiters struct {
 	program *recording.Recording
-	byID    map[uint64]*live.State
+	states  []live.State // by number
 	objects map[uint64]*live.Object
 	locks   *locks
 	file    func(descriptor uint64) string // what it is of now, "" if that is not known
 }
 
 // whoWaits asks a process what its goroutines do, who holds its locks, and what they wait for. It
-// returns the goroutines by number, and the ticks when they were listed.
-func whoWaits(p *live.Process, s *live.Snapshot) (states []live.State, now uint64, w *waiters, err error) {
+// returns the ticks when they were listed too.
+func whoWaits(p *live.Process, s *live.Snapshot) (now uint64, w *waiters, err error) {
 	states, now, held, err := p.StatesAndLocks()
 	if err != nil {
-		return nil, 0, nil, err
+		return 0, nil, err
 	}
 	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
 	locks := newLocks(p, s, held)
 	objects, err := p.Objects(states, locks.Locks, locks.names)
 	if err != nil {
-		return nil, 0, nil, err
+		return 0, nil, err
 	}
 	locks.objects = objects
-	return states, now, newWaiters(s.Program, states, objects, locks, p.Files()), nil
+	return now, &waiters{s.Program, states, objects, locks, p.Files()}, nil
 }
 
-func newWaiters(program *recording.Recording, states []live.State, objects map[uint64]*live.Object, locks *locks, file func(uint64) string) *waiters {
-	w := &waiters{program, make(map[uint64]*live.State, len(states)), objects, locks, file}
-	for i := range states {
-		w.byID[states[i].ID] = &states[i]
+// goroutine returns the goroutine of a number, or nil if there is none any more.
+func (w *waiters) goroutine(id uint64) *live.State {
+	i, found := slices.BinarySearchFunc(w.states, id, func(g live.State, id uint64) int { return cmp.Compare(g.ID, id) })
+	if !found {
+		return nil
 	}
-	return w
+	return &w.states[i]
 }
 
 // does says what a goroutine does, or waits for.
@@ -168,7 +169,7 @@ func (w *waiters) holder(h *live.Holder, told map[uint64]bool) string {
 		return fmt.Sprintf("held by G%d", h.Goroutine)
 	}
 	told[h.Goroutine] = true
-	said, g := "held by "+w.locks.holder(h), w.byID[h.Goroutine]
+	said, g := "held by "+w.locks.holder(h), w.goroutine(h.Goroutine)
 	switch {
 	case g == nil:
 		return said + ", which has ended"
@@ -225,7 +226,7 @@ func (w *waiters) cycles() [][]uint64 {
 
 // awaits returns the goroutines that hold the lock for which one waits.
 func (w *waiters) awaits(id uint64) (list []uint64) {
-	if g := w.byID[id]; g != nil {
+	if g := w.goroutine(id); g != nil {
 		for _, h := range w.holders(g) {
 			list = append(list, h.Goroutine)
 		}

@@ -14,15 +14,16 @@ import (
 // TestWho: goroutines wait for those that hold locks, and cycles of them are found, each once.
 func TestWho(t *testing.T) {
 	lock := func(id, address uint64) live.State {
-		return live.State{ID: id, Status: live.Waiting, Reason: "sync.Mutex.Lock", Object: address, Objects: []uint64{address}, Calls: []live.Position{{Line: int(id), Function: "main.f", File: "/m/main.go"}}}
+		return live.State{ID: id, Status: live.Waiting, Object: address, Objects: []uint64{address},
+			Stack: &live.Stack{Reason: "sync.Mutex.Lock", Calls: []live.Position{{Line: int(id), Function: "main.f", File: "/m/main.go"}}}}
 	}
-	sends := live.State{ID: 7, Status: live.Waiting, Reason: "chan send", Object: 100, Objects: []uint64{100}}
-	states := []live.State{lock(1, 10), lock(2, 20), lock(3, 30), lock(4, 10), lock(5, 50), lock(6, 60), sends, lock(8, 70), {ID: 9, Status: live.Running}, lock(10, 80), lock(11, 90)}
+	sends := live.State{ID: 7, Status: live.Waiting, Stack: &live.Stack{Reason: "chan send"}, Object: 100, Objects: []uint64{100}}
+	states := []live.State{lock(1, 10), lock(2, 20), lock(3, 30), lock(4, 10), lock(5, 50), lock(6, 60), sends, lock(8, 70), {ID: 9, Status: live.Running, Stack: &live.Stack{}}, lock(10, 80), lock(11, 90)}
 	l := locks{Locks: live.Locks{Changed: map[uint64]bool{90: true}}}
 	for _, h := range [][2]uint64{{10, 2}, {20, 3}, {30, 1}, {50, 7}, {70, 9}, {80, 99}} {
 		l.Holders = append(l.Holders, live.Holder{Lock: h[0], Goroutine: h[1], At: live.Position{Line: 5, Function: "main.g", File: "/m/main.go"}})
 	}
-	w := newWaiters(nil, states, map[uint64]*live.Object{100: {Elem: "int", Cap: 4}}, &l, nil)
+	w := &waiters{states: states, objects: map[uint64]*live.Object{100: {Elem: "int", Cap: 4}}, locks: &l}
 	if found, want := w.cycles(), [][]uint64{{1, 2, 3}}; !reflect.DeepEqual(found, want) {
 		t.Errorf("cycles %v, want %v", found, want)
 	}
@@ -38,11 +39,11 @@ func TestWho(t *testing.T) {
 		2: {"held by G3" + at + ", which waits for sync.Mutex.Lock at main.f (main.go:3), held by G1" + at +
 			", which waits for sync.Mutex.Lock at main.f (main.go:1), held by G2"},
 	} {
-		if got := w.heldBy(w.byID[id]); !slices.Equal(got, want) {
+		if got := w.heldBy(w.goroutine(id)); !slices.Equal(got, want) {
 			t.Errorf("G%d: %q, want %q", id, got, want)
 		}
 	}
-	if got, want := w.other(w.byID[7]), "from which nobody receives, and whose buffer of 4 is full"; got != want {
+	if got, want := w.other(w.goroutine(7)), "from which nobody receives, and whose buffer of 4 is full"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -51,9 +52,9 @@ func TestWho(t *testing.T) {
 // waited for no time.
 func TestSince(t *testing.T) {
 	s := &live.Snapshot{Clock: new(recording.Recording).Converter()} // a tick is a nanosecond
-	v := &stackView{s: s, who: newWaiters(nil, nil, nil, &locks{}, nil), now: 5000}
+	v := &stackView{s: s, who: &waiters{locks: &locks{}}, now: 5000}
 	for since, want := range map[uint64]string{3000: "waiting: chan send for 2.000us", 5000: "waiting: chan send for 0ns", 9000: "waiting: chan send for 0ns"} {
-		if got := v.does(&live.State{ID: 1, Status: live.Waiting, Reason: "chan send", Since: since}); got != want {
+		if got := v.does(&live.State{ID: 1, Status: live.Waiting, Stack: &live.Stack{Reason: "chan send"}, Since: since}); got != want {
 			t.Errorf("since %d, at %d: %q, want %q", since, v.now, got, want)
 		}
 	}
