@@ -23,10 +23,14 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/heap"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/version"
 )
 
-func main() { os.Exit(run(os.Args[1:])) }
+func main() {
+	heap.Late()
+	os.Exit(run(os.Args[1:]))
+}
 
 // run runs the verb that the arguments name.
 func run(args []string) (status int) {
