@@ -42,6 +42,19 @@ type types struct {
 // laid out for a package variable that is a pointer, as in var s = &Store{}. That has no name.
 type static struct{ word, value uint64 }
 
+// Ahead begins to read what Object needs, and returns. Objects are then asked for soon.
+func (t *Table) Ahead() {
+	go func() {
+		defer func() { recover() }() // as in Object
+		t.readTypes()
+	}()
+}
+
+func (t *Table) readTypes() {
+	l := &t.types
+	l.once.Do(func() { l.moved = t.read(func(f *executable) { l.table = readTypes(f) }) })
+}
+
 // Object returns the name of a lock or channel: that of the package variable that it is, or the
 // innermost type around it that has a name, and the field, main.Store.mu. A channel that only calls
 // know has the name of their variable: main.work.jobs. It returns "" if none is known. Types
@@ -49,7 +62,7 @@ type static struct{ word, value uint64 }
 func (t *Table) Object(o *Object) string {
 	defer func() { recover() }() // debug/dwarf expects what compilers write
 	l := &t.types
-	l.once.Do(func() { l.moved = t.read(func(f *executable) { l.table = readTypes(f) }) })
+	t.readTypes()
 	if l.table.data == nil { // without debugging information
 		if len(o.Steps) == 0 {
 			return t.Variable(o.Address)

@@ -25,12 +25,12 @@ type locks struct {
 }
 
 // newLocks returns what a process knows of its locks, in the order in which it is written.
-func newLocks(p *live.Process, s *live.Snapshot, l live.Locks) *locks {
+func newLocks(s *live.Snapshot, l live.Locks, names *symbols.Table) *locks {
 	slices.SortStableFunc(l.Holders, func(a, b live.Holder) int { return cmp.Compare(a.Since, b.Since) })
 	slices.SortStableFunc(l.Findings, func(a, b live.Finding) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lasted, a.Lasted), cmp.Compare(b.Count, a.Count))
 	})
-	return &locks{l, s.Program, s.Clock, symbols.OfProcess(p.PID, p.Code()), nil}
+	return &locks{l, s.Program, s.Clock, names, nil}
 }
 
 // holder returns who holds a lock, since when, and where it was locked.

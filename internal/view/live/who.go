@@ -10,6 +10,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/funcname"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/live"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/symbols"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/view/text"
 )
 
@@ -26,12 +27,14 @@ type waiters struct {
 // whoWaits asks a process what its goroutines do, who holds its locks, and what they wait for. It
 // returns the ticks when they were listed too.
 func whoWaits(p *live.Process, s *live.Snapshot) (now uint64, w *waiters, err error) {
+	names := symbols.OfProcess(p.PID, p.Code())
+	names.Ahead() // while the program lists its goroutines
 	states, now, held, err := p.StatesAndLocks()
 	if err != nil {
 		return 0, nil, err
 	}
 	slices.SortFunc(states, func(a, b live.State) int { return cmp.Compare(a.ID, b.ID) })
-	locks := newLocks(p, s, held)
+	locks := newLocks(s, held, names)
 	objects, err := p.Objects(states, locks.Locks, locks.names)
 	if err != nil {
 		return 0, nil, err
