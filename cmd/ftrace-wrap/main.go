@@ -18,7 +18,6 @@ import (
 	"github.com/urfave/cli/v3"
 
 	command "github.com/ftrace-wrap/ftrace-wrap/internal/cli"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/heap"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/screen"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/toolexec"
 )
@@ -31,7 +30,6 @@ var (
 )
 
 func main() {
-	heap.Late()
 	args := os.Args[1:]
 	if len(args) > 0 && strings.TrimSuffix(filepath.Base(args[0]), ".exe") == "tinygo" {
 		fmt.Fprintln(stderr, "ftrace-wrap: tinygo has a compiler of its own, for which there are no hooks: build with the go command")
