@@ -132,6 +132,9 @@ func TestParts(t *testing.T) {
 			"far and long": {RecordingOptions{History: 10, HistoryLong: 5000, Threads: 100}, 1},
 			"window":       {RecordingOptions{History: 10, HistoryLong: 500, Threads: 10000, Window: recording.Window{From: middle}}, 256 << 10},
 		} {
+			if testing.Short() && what != "far" { // the race detector takes its time
+				continue
+			}
 			with.options.Instances = 1 << 20
 			farFromEnd = with.far
 			one, several := viewtest.AtOnce(t, func() map[string]string {
