@@ -8,17 +8,17 @@ import (
 	"runtime/debug"
 )
 
-// First is the size of the heap, in bytes, at which garbage is collected for the first time.
-const First = 64 << 20
+// first is the size of the heap, in bytes, at which garbage is collected for the first time.
+const first = 64 << 20
 
-// Late has the first collection come when the heap has First bytes, where Go would begin with 4 MB.
-// After it the heap may grow as Go has it. GOGC and later calls of debug.SetGCPercent take
-// precedence. Late is called once, as a command begins.
+// Late has garbage collected for the first time when the heap has 64 MB, where Go would begin with
+// 4 MB. From then on the heap grows as it does without. GOGC, if it is set, and later calls of
+// debug.SetGCPercent take precedence. Late is called once, as a command begins.
 func Late() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
-	const percent = First / (4 << 20) * 100
+	const percent = first / (4 << 20) * 100
 	usual := debug.SetGCPercent(percent)
 	type sentinel struct{ *sentinel }
 	runtime.SetFinalizer(new(sentinel), func(*sentinel) { // the first collection finds it

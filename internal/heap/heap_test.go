@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 		runtime.ReadMemStats(&stats)
 		return stats.NumGC
 	}
-	before := allocate(First / 2)
-	allocate(First)
+	before := allocate(first / 2)
+	allocate(first)
 	percent := 0
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) { // until the finalizer has run
 		percent = debug.SetGCPercent(100)

@@ -442,8 +442,8 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 	st.Pop()
 }
 
-// Spend counts the ticks of a wait, which the view does not take for a call, as not those of the
-// innermost shown call itself.
+// Spend counts the ticks of a wait that the view does not take for a call. They are no part of the
+// innermost shown call's own time.
 func (w *Walker[G, C]) Spend(st *Stack[G, C], ticks uint64) { w.spend(st, Innermost(st), ticks) }
 
 // spend adds to Inner of a call. If c is nil, the call began before the part, and is told later.
