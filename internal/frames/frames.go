@@ -11,10 +11,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A Frame is one function's stack frame.
@@ -24,8 +25,8 @@ type Frame struct {
 }
 
 var (
-	header = regexp.MustCompile(`^(\S.*) STEXT .*?size=\d+ args=0x[0-9a-f]+ locals=0x([0-9a-f]+)`)
-	slot   = regexp.MustCompile(`([^\s,()]+?)([+-]\d+)\(SP\)`)
+	header = words.Regexp(`^(\S.*) STEXT .*?size=\d+ args=0x[0-9a-f]+ locals=0x([0-9a-f]+)`)
+	slot   = words.Regexp(`([^\s,()]+?)([+-]\d+)\(SP\)`)
 )
 
 // Read reads listings of assembly, of amd64 or arm64, and returns the frames by package and
@@ -40,7 +41,7 @@ func Read(r io.Reader) (map[string]Frame, error) {
 		case strings.HasPrefix(line, "# "):
 			pkg = strings.TrimSpace(line[2:])
 		case strings.Contains(line, " STEXT "):
-			m := header.FindStringSubmatch(line)
+			m := header().FindStringSubmatch(line)
 			if m == nil {
 				return nil, fmt.Errorf("reading the compiler's assembly: no frame size in %q; is it another release's?", line)
 			}
@@ -56,7 +57,7 @@ func Read(r io.Reader) (map[string]Frame, error) {
 			found[name] = Frame{size, map[string]int{}}
 			clear(seen)
 		case name != "" && strings.Contains(line, "(SP)"):
-			for _, m := range slot.FindAllStringSubmatch(line, -1) {
+			for _, m := range slot().FindAllStringSubmatch(line, -1) {
 				if !seen[m[0]] {
 					seen[m[0]] = true
 					variable := m[1][strings.LastIndexByte(m[1][:max(0, strings.Index(m[1]+"(", "("))], '/')+1:]

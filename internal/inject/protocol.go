@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 	"github.com/ftrace-wrap/ftrace-wrap/protocol"
 	"github.com/ftrace-wrap/ftrace-wrap/rewrite"
 )
@@ -367,13 +367,13 @@ func reasons(missing []string) string {
 	return strings.Join(slices.Compact(missing), ", ")
 }
 
-var versionInPath = regexp.MustCompile(`@(v[0-9][^/\\]*)`)
+var versionInPath = words.Regexp(`@(v[0-9][^/\\]*)`)
 
 // version returns " v1.2.3" if the names of the package's files show it, as they do in the module
 // cache.
 func version(importPath string, files []File) string {
 	for _, f := range files {
-		if m := versionInPath.FindAllStringSubmatch(path.Dir(strings.ReplaceAll(f.Name, `\`, "/")), -1); m != nil {
+		if m := versionInPath().FindAllStringSubmatch(path.Dir(strings.ReplaceAll(f.Name, `\`, "/")), -1); m != nil {
 			return " " + m[len(m)-1][1]
 		}
 	}
@@ -383,11 +383,11 @@ func version(importPath string, files []File) string {
 // packageName returns the name in the package clauses.
 func packageName(files []File) string {
 	for _, f := range files {
-		if m := packageClause.FindSubmatch(f.Source); m != nil {
+		if m := packageClause().FindSubmatch(f.Source); m != nil {
 			return string(m[1])
 		}
 	}
 	return ""
 }
 
-var packageClause = regexp.MustCompile(`(?m)^package\s+(\w+)`)
+var packageClause = words.Regexp(`(?m)^package\s+(\w+)`)

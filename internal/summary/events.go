@@ -2,9 +2,10 @@ package summary
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // event is a line of go test -json, as go doc test2json has it.
@@ -73,7 +74,7 @@ func (x *events) output(p *pkg, e *event) {
 		}
 		return
 	}
-	if updateLine.MatchString(line) || reportLine.MatchString(line) || e.Test == "" && endLine(line) {
+	if updateLine().MatchString(line) || reportLine().MatchString(line) || e.Test == "" && endLine(line) {
 		return
 	}
 	x.ending[p] = x.ending[p] || strings.HasPrefix(line, timedOut)
@@ -82,7 +83,7 @@ func (x *events) output(p *pkg, e *event) {
 		return
 	}
 	t := p.test(e.Test)
-	if m := testCalls.FindStringSubmatch(line); m != nil {
+	if m := testCalls().FindStringSubmatch(line); m != nil {
 		t = p.test(m[1])
 		t.overdue = m[2] != "failed"
 	}
@@ -96,15 +97,15 @@ type notices struct {
 	at  *clip
 }
 
-var buildLine = regexp.MustCompile(`^# ([^\s\[]\S*)(?: \[\S+\])?$`)
+var buildLine = words.Regexp(`^# ([^\s\[]\S*)(?: \[\S+\])?$`)
 
 // heeds reports whether the line is a notice, where it may be another one.
 func (n *notices) heeds(s string) bool {
-	return n.at != nil || buildLine.MatchString(s) || strings.HasPrefix(s, "go: ")
+	return n.at != nil || buildLine().MatchString(s) || strings.HasPrefix(s, "go: ")
 }
 
 func (n *notices) line(s string) {
-	switch m := buildLine.FindStringSubmatch(s); {
+	switch m := buildLine().FindStringSubmatch(s); {
 	case m != nil:
 		n.at = n.run.build(m[1])
 	case n.at == nil || strings.HasPrefix(s, "go: "):

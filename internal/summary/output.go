@@ -2,10 +2,10 @@ package summary
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/escape"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // A part of an output is shown apart from the others.
@@ -30,9 +30,9 @@ type output struct {
 }
 
 var (
-	testCalls = regexp.MustCompile(`^ *# ftrace: (\S+) (failed|had not ended in time) on G\d+$`)
-	endCalls  = regexp.MustCompile(`^# ftrace: (panic|os\.Exit\(-?\d+\)|deadlock) on G\d+`)
-	crashLine = regexp.MustCompile(`^(panic|fatal error|SIG[A-Z]+): `)
+	testCalls = words.Regexp(`^ *# ftrace: (\S+) (failed|had not ended in time) on G\d+$`)
+	endCalls  = words.Regexp(`^# ftrace: (panic|os\.Exit\(-?\d+\)|deadlock) on G\d+`)
+	crashLine = words.Regexp(`^(panic|fatal error|SIG[A-Z]+): `)
 )
 
 const (
@@ -89,9 +89,9 @@ func (o *output) line(s string) {
 	case o.at == crash:
 		o.stacks = o.stacks || strings.HasPrefix(s, "goroutine ")
 	case o.at == race:
-	case crashLine.MatchString(s):
+	case crashLine().MatchString(s):
 		o.at, o.cause = crash, s
-	case testCalls.MatchString(s) || endCalls.MatchString(s):
+	case testCalls().MatchString(s) || endCalls().MatchString(s):
 		o.at = calls
 	}
 	o.parts[o.at].add(s)

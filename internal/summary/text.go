@@ -1,8 +1,9 @@
 package summary
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/words"
 )
 
 // text takes what go test prints without -json. What a package prints comes in one piece, which
@@ -18,9 +19,9 @@ type text struct {
 func newText(r *Run) *text { return &text{run: r, notices: &notices{run: r}} }
 
 var (
-	resultLine = regexp.MustCompile(`^(ok  |FAIL|\?   |)\t(\S+)(\t| \[)(.*)$`)
-	updateLine = regexp.MustCompile(`^=== (RUN|PAUSE|CONT|NAME|ATTR|ARTIFACTS)(?: +(\S+).*)?$`)
-	reportLine = regexp.MustCompile(`^((?: {4})*)--- (PASS|FAIL|SKIP|BENCH): (\S+)(?: \(([0-9.]+s)\))?$`)
+	resultLine = words.Regexp(`^(ok  |FAIL|\?   |)\t(\S+)(\t| \[)(.*)$`)
+	updateLine = words.Regexp(`^=== (RUN|PAUSE|CONT|NAME|ATTR|ARTIFACTS)(?: +(\S+).*)?$`)
+	reportLine = words.Regexp(`^((?: {4})*)--- (PASS|FAIL|SKIP|BENCH): (\S+)(?: \(([0-9.]+s)\))?$`)
 )
 
 // marker is what -v=test2json has go test print before the lines that it is to know.
@@ -33,7 +34,7 @@ func (x *text) line(s string) {
 	case endLine(s):
 		x.outside()
 	case x.calls(s):
-	case x.pkg == nil && !crashLine.MatchString(s) && x.notices.heeds(s):
+	case x.pkg == nil && !crashLine().MatchString(s) && x.notices.heeds(s):
 		x.notices.line(s)
 	default:
 		x.output(s).line(s)
@@ -79,7 +80,7 @@ func (x *text) result(s string) bool {
 
 // resultOf takes a package's result apart.
 func resultOf(s string) (name, time string, as result, ok bool) {
-	m := resultLine.FindStringSubmatch(s)
+	m := resultLine().FindStringSubmatch(s)
 	if m == nil {
 		return "", "", unknown, false
 	}
@@ -102,7 +103,7 @@ func resultOf(s string) (name, time string, as result, ok bool) {
 
 // update takes a line by which -v says which test is at work.
 func (x *text) update(s string) bool {
-	m := updateLine.FindStringSubmatch(s)
+	m := updateLine().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -116,7 +117,7 @@ func (x *text) update(s string) bool {
 
 // report takes the result of a test. Results of subtests are in those of the tests around them.
 func (x *text) report(s string) bool {
-	m := reportLine.FindStringSubmatch(s)
+	m := reportLine().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -138,7 +139,7 @@ func within(name, around string) bool {
 
 // calls takes the line that begins a test's calls. They are printed before the test's result.
 func (x *text) calls(s string) bool {
-	m := testCalls.FindStringSubmatch(s)
+	m := testCalls().FindStringSubmatch(s)
 	if m == nil {
 		return false
 	}
@@ -159,7 +160,7 @@ func (x *text) output(s string) *output {
 	case len(x.reports) == 0 || x.at.at == calls || x.at.at == crash:
 	case depth > 0:
 		x.at = &x.reports[depth-1].output
-	case strings.Contains(s, " [recovered") && crashLine.MatchString(s):
+	case strings.Contains(s, " [recovered") && crashLine().MatchString(s):
 		x.at = &x.reports[len(x.reports)-1].output
 	case !strings.HasPrefix(x.reports[0].name, "Example"):
 		x.at = &p.own

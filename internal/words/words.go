@@ -47,8 +47,8 @@ func Near(name string, names []string) []string {
 	return found[:min(3, len(found))]
 }
 
-// Regexp returns a function that compiles a regular expression when it is first called. Compiled
-// as packages are initialised, those of the verbs would delay each step of a build.
+// Regexp returns a function that compiles a regular expression when it is first called. Compiled as
+// packages are initialised, all of them would delay each verb, and each step of a build.
 func Regexp(expr string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
