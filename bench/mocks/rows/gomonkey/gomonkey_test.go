@@ -4,6 +4,7 @@ package gomonkey
 import (
 	"fmt"
 	"reflect"
+	"sync"
 	"testing"
 
 	"github.com/agiledragon/gomonkey/v2"
@@ -12,8 +13,19 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/bench/mocks/rows/target"
 )
 
+// patching is held while parallel tests patch. Where two patch one page at once, one may take away
+// the right to write to it while the other writes, which kills the process.
+var patching sync.Mutex
+
 func replace(t testing.TB, f, with func() string) {
-	t.Cleanup(gomonkey.ApplyFunc(f, with).Reset)
+	patching.Lock()
+	defer patching.Unlock()
+	patch := gomonkey.ApplyFunc(f, with)
+	t.Cleanup(func() {
+		patching.Lock()
+		defer patching.Unlock()
+		patch.Reset()
+	})
 }
 
 func TestAll(t *testing.T) { rows.All(t, replace) }
