@@ -172,7 +172,7 @@ func measureAllBuilds(w io.Writer, tmp string, opt options) error {
 		return err
 	}
 	dir = filepath.Join(dir, "programs")
-	src, err := command(dir, nil, "go", "list", "-m", "-f", "{{.Dir}}", "github.com/evanw/esbuild").Output()
+	src, err := command(dir, nil, "go", "list", "-f", "{{.Module.Dir}}", "github.com/evanw/esbuild/cmd/esbuild").Output()
 	if err != nil {
 		return err
 	}
