@@ -110,10 +110,20 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 	if err != nil {
 		return nil, err
 	}
-	if children, _ := r.Children(); len(children) > 0 && !o.children && o.within != "" {
-		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, len(children), o.within)
-	}
+	o.hint(r, nil)
 	return r, nil
+}
+
+// hint says that there are other recordings within one, beside those that the arguments name, and
+// what the user can do about them.
+func (o *options) hint(r *recording.Recording, args []string) {
+	if o.children || o.within == "" {
+		return
+	}
+	children, _ := r.Children()
+	if n := len(recording.Without(children, args)); n > 0 {
+		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", r.Dir, n, o.within)
+	}
 }
 
 // source returns what of a recording the options ask for.
@@ -179,12 +189,16 @@ func (o *options) openFamily(args []string) (list []walk.Source, traces *walk.Tr
 	if len(args) == 0 {
 		args = []string{defaultDir}
 	}
+	if err := recording.Distinct(args); err != nil {
+		return nil, nil, err
+	}
 	var family []*recording.Recording
 	for _, dir := range args {
-		r, err := o.open([]string{dir})
+		r, err := recording.Open(dir)
 		if err != nil {
 			return nil, nil, err
 		}
+		o.hint(r, args)
 		family = append(family, r)
 	}
 	for i := 0; o.children && i < len(family); i++ {
@@ -192,7 +206,7 @@ func (o *options) openFamily(args []string) (list []walk.Source, traces *walk.Tr
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, dir := range dirs {
+		for _, dir := range recording.Without(dirs, args) {
 			if r, err := recording.Open(dir); err == nil {
 				family = append(family, r)
 			} else {

@@ -31,20 +31,26 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 		}
 		args = []string{defaultDir}
 	}
-	delays := sync.OnceValue(func() []time.Duration {
-		return delaysOf(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isDirectory(arg) }))
-	})
+	dirs := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isDirectory(arg) })
+	if err := recording.Distinct(dirs); err != nil {
+		return nil, err
+	}
+	delays := sync.OnceValue(func() []time.Duration { return delaysOf(dirs) })
 	var names []string
-	found, processes := []source.Source{}, 0
+	found, processes := []source.Source{}, map[int]bool{}
 	for _, arg := range args {
 		if pid, err := strconv.Atoi(arg); err == nil {
+			if processes[pid] {
+				c.Close()
+				return nil, fmt.Errorf("process %d is named twice: leave one out", pid)
+			}
 			s, err := source.Attach(pid)
 			if err != nil {
 				c.Close()
 				return nil, err
 			}
 			c.Add(s)
-			processes++
+			processes[pid] = true
 			continue
 		}
 		if isDirectory(arg) {
@@ -67,16 +73,22 @@ func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalo
 		}
 		names = append(names, arg)
 	}
-	if processes == 0 && len(names) == 0 {
+	c.Several = len(processes) > 1 || len(names) > 0
+	if len(processes) == 0 && len(names) == 0 {
 		for _, s := range found {
 			c.Add(s)
 		}
-		processes = len(found)
+		c.Several = len(found) > 1
 	}
 	if len(names) > 0 {
+		for _, p := range live.List() {
+			if processes[p.PID] && slices.ContainsFunc(names, p.Called) {
+				c.Close()
+				return nil, fmt.Errorf("process %d runs a program that is named, too: leave the number out", p.PID)
+			}
+		}
 		c.Follow(names...)
 	}
-	c.Several = processes > 1 || len(names) > 0
 	return c, nil
 }
 

@@ -162,6 +162,39 @@ func (r *Recording) Children() ([]string, error) {
 	return dirs, nil
 }
 
+// Distinct returns an error if two of the directories are one, by whatever names.
+func Distinct(dirs []string) error {
+	infos := stats(dirs)
+	for i, info := range infos {
+		for j, other := range infos[:i] {
+			if os.SameFile(info, other) {
+				return fmt.Errorf("%s and %s are the same recording: leave one out", dirs[j], dirs[i])
+			}
+		}
+	}
+	return nil
+}
+
+// Without returns the directories that are none of some others, by whatever names.
+func Without(dirs, others []string) (rest []string) {
+	infos := stats(others)
+	for i, info := range stats(dirs) {
+		if !slices.ContainsFunc(infos, func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+			rest = append(rest, dirs[i])
+		}
+	}
+	return rest
+}
+
+// stats returns what the system says of each directory, nil where it says nothing.
+func stats(dirs []string) []os.FileInfo {
+	infos := make([]os.FileInfo, len(dirs))
+	for i, dir := range dirs {
+		infos[i], _ = os.Stat(dir)
+	}
+	return infos
+}
+
 // callFiles returns the names of the files of records, ordered by their processors.
 func (r *Recording) callFiles() ([]string, error) {
 	entries, err := os.ReadDir(r.Dir)

@@ -20,7 +20,7 @@ type family struct {
 	options Options
 	dir     string // of the first
 	sender  *sender
-	named   []walk.Source // those that are sent by themselves
+	named   []string // directories of recordings that are sent by themselves
 	warn    io.Writer
 	room    chan struct{} // for children that are complete: reading takes memory
 	looks   chan struct{} // has something when all members have ended
@@ -51,8 +51,8 @@ func (m *family) run(outer context.Context, from walk.Source) error {
 		began := time.Now()
 		last := m.last() // so what has begun is seen now
 		dirs, _ := from.Recording.Children()
-		for _, dir := range dirs {
-			if seen[dir] || slices.ContainsFunc(m.named, func(s walk.Source) bool { return os.SameFile(stat(dir), stat(s.Recording.Dir)) }) {
+		for _, dir := range recording.Without(dirs, m.named) {
+			if seen[dir] {
 				continue
 			}
 			seen[dir], last = true, false

@@ -17,7 +17,6 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -80,12 +79,12 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 	if o.writing == nil {
 		o.writing = writing
 	}
-	for i, from := range list {
-		for _, other := range list[:i] {
-			if os.SameFile(stat(from.Recording.Dir), stat(other.Recording.Dir)) {
-				return fmt.Errorf("%s and %s are the same recording: leave one out", other.Recording.Dir, from.Recording.Dir)
-			}
-		}
+	var named []string
+	for _, from := range list {
+		named = append(named, from.Recording.Dir)
+	}
+	if err := recording.Distinct(named); err != nil {
+		return err
 	}
 	senders := make([]*sender, len(o.Send))
 	for j, to := range o.Send {
@@ -103,7 +102,7 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 			if to.Signal != Spans {
 				name = ": " + to.Signal.Name
 			}
-			m := &family{options: o, dir: from.Recording.Dir, sender: senders[j], named: list, warn: warn, looks: make(chan struct{}, 1), room: make(chan struct{}, runtime.GOMAXPROCS(0))}
+			m := &family{options: o, dir: from.Recording.Dir, sender: senders[j], named: named, warn: warn, looks: make(chan struct{}, 1), room: make(chan struct{}, runtime.GOMAXPROCS(0))}
 			if j > 0 { // its damage is told by the first
 				m.warn = io.Discard
 			}
@@ -137,12 +136,6 @@ func Recordings(ctx context.Context, list []walk.Source, o Options, out, warn io
 	}
 	all.Wait()
 	return errors.Join(failed...)
-}
-
-// stat returns what the system says of a recording's directory, nil if it says nothing.
-func stat(dir string) os.FileInfo {
-	info, _ := os.Stat(dir)
-	return info
 }
 
 // A forwarding is a signal of a recording that is being sent.
