@@ -148,15 +148,17 @@ func TestSysViews(t *testing.T) {
 		f.call(1, 1, 5_000_000, "")
 		f.call(1, 2, 2_000_000, "")
 		f.call(1, 2, 4_000_000, "no")
+		f.functions[1].Timed = false
+		f.call(1, 2, 9_000_000, "") // it counts, and has no time
 		sources = append(sources, f)
 	}
 	s := open(t, sources...)
 	for query, want := range map[string]string{
-		"SELECT * FROM sys.top_functions":           "call/main/Pool.Get|4|12.00 us|12.00 us|3.00 us|4.00 us|2|0\ncall/main/main|2|10.00 us|10.00 us|5.00 us|5.00 us|0|0\n",
-		"SELECT * FROM sys.functions_with_errors f": "call/main/Pool.Get|4|2|0|50\n",
-		"SELECT t.calls, u.errors, f.calls FROM sys.top_functions t JOIN sys.functions_with_errors u USING (`function`), (SELECT calls FROM SYS.Top_Functions LIMIT 1) f": "4|2|4\n",
-		"SELECT functions_with_errors.error_pct FROM sys.functions_with_errors":                                                                                           "50\n",
-		"WITH top_functions AS (SELECT 1 AS n) SELECT n, calls FROM top_functions, sys.top_functions ORDER BY calls":                                                      "1|2\n1|4\n",
+		"SELECT * FROM sys.top_functions":           "call/main/Pool.Get|6|12.00 us|12.00 us|3.00 us|4.00 us|2|0\ncall/main/main|2|10.00 us|10.00 us|5.00 us|5.00 us|0|0\n",
+		"SELECT * FROM sys.functions_with_errors f": "call/main/Pool.Get|6|2|0|33.3333\n",
+		"SELECT t.calls, u.errors, f.calls FROM sys.top_functions t JOIN sys.functions_with_errors u USING (`function`), (SELECT calls FROM SYS.Top_Functions LIMIT 1) f": "6|2|6\n",
+		"SELECT functions_with_errors.error_pct FROM sys.functions_with_errors":                                                                                           "33.3333\n",
+		"WITH top_functions AS (SELECT 1 AS n) SELECT n, calls FROM top_functions, sys.top_functions ORDER BY calls":                                                      "1|2\n1|6\n",
 		"DESCRIBE sys.functions_with_errors":                         "function|varchar(512)|YES||NULL|\ncalls|bigint|YES||NULL|\nerrors|bigint|YES||NULL|\npanics|bigint|YES||NULL|\nerror_pct|double|YES||NULL|\n",
 		"SHOW COLUMNS FROM sys.waits_global_by_latency LIKE 'total'": "total|bigint|YES||NULL|\n",
 		"SELECT VIEW_DEFINITION LIKE 'SELECT EVENT_NAME AS `function`%DESC' FROM information_schema.views WHERE TABLE_NAME = 'top_functions'": "1\n",

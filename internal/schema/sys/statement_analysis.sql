@@ -5,7 +5,7 @@ SELECT DIGEST_TEXT AS query,
        SUM(SUM_ERRORS) AS err_count,
        sys.format_time(SUM(SUM_TIMER_WAIT)) AS total_latency,
        sys.format_time(MAX(MAX_TIMER_WAIT)) AS max_latency,
-       sys.format_time(SUM(SUM_TIMER_WAIT) / SUM(COUNT_STAR)) AS avg_latency,
+       sys.format_time(SUM(SUM_TIMER_WAIT) / SUM(SUM_TIMER_WAIT / AVG_TIMER_WAIT)) AS avg_latency,
        SUM(SUM_ROWS_SENT) AS rows_sent,
        SUM(SUM_ROWS_AFFECTED) AS rows_affected,
        DIGEST AS digest

@@ -6,7 +6,7 @@ SELECT OBJECT_NAME AS object,
        COUNT(*) AS instances,
        SUM(COUNT_STAR) AS total,
        sys.format_time(SUM(SUM_TIMER_WAIT)) AS total_latency,
-       sys.format_time(SUM(SUM_TIMER_WAIT) / SUM(COUNT_STAR)) AS avg_latency,
+       sys.format_time(SUM(SUM_TIMER_WAIT) / SUM(SUM_TIMER_WAIT / AVG_TIMER_WAIT)) AS avg_latency,
        sys.format_time(MAX(MAX_TIMER_WAIT)) AS max_latency
   FROM performance_schema.events_waits_summary_by_instance
  GROUP BY OBJECT_NAME, EVENT_NAME
