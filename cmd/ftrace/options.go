@@ -106,24 +106,35 @@ func (o *options) open(args []string) (*recording.Recording, error) {
 	if len(args) == 1 {
 		dir = args[0]
 	}
-	r, err := recording.Open(dir)
+	all, err := o.openAll([]string{dir})
 	if err != nil {
 		return nil, err
 	}
-	o.hint(r, nil)
-	return r, nil
+	return all[0], nil
 }
 
-// hint says that there are other recordings within one, beside those that the arguments name, and
-// what the user can do about them.
-func (o *options) hint(r *recording.Recording, args []string) {
-	if o.children || o.within == "" {
-		return
+// openAll opens the recordings in some directories. It says so if there are others within them, and
+// what the user can do about those.
+func (o *options) openAll(dirs []string) ([]*recording.Recording, error) {
+	if err := recording.Distinct(dirs); err != nil {
+		return nil, err
 	}
-	children, _ := r.Children()
-	if n := len(recording.Without(children, args)); n > 0 {
-		fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", r.Dir, n, o.within)
+	var all []*recording.Recording
+	for _, dir := range dirs {
+		r, err := recording.Open(dir)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+		if o.children || o.within == "" {
+			continue
+		}
+		children, _ := r.Children()
+		if n := len(recording.Without(children, dirs)); n > 0 {
+			fmt.Fprintf(stderr, "ftrace: %s: other processes recorded within it, %d: %s\n", dir, n, o.within)
+		}
 	}
+	return all, nil
 }
 
 // source returns what of a recording the options ask for.
@@ -189,17 +200,9 @@ func (o *options) openFamily(args []string) (list []walk.Source, traces *walk.Tr
 	if len(args) == 0 {
 		args = []string{defaultDir}
 	}
-	if err := recording.Distinct(args); err != nil {
+	family, err := o.openAll(args)
+	if err != nil {
 		return nil, nil, err
-	}
-	var family []*recording.Recording
-	for _, dir := range args {
-		r, err := recording.Open(dir)
-		if err != nil {
-			return nil, nil, err
-		}
-		o.hint(r, args)
-		family = append(family, r)
 	}
 	for i := 0; o.children && i < len(family); i++ {
 		dirs, err := family[i].Children()

@@ -24,72 +24,76 @@ import (
 // Live processes are in performance_schema; each recording is a schema of its own too. Recordings
 // of one run have one clock. Without arguments it is the recording that is there by default.
 func openCatalog(args []string, options source.RecordingOptions) (*schema.Catalog, error) {
-	c := &schema.Catalog{}
 	if len(args) == 0 {
 		if !recording.Is(defaultDir) {
 			return nil, command.Usagef("no process, program or recording given, and there is no %s: ftrace list lists processes", defaultDir)
 		}
 		args = []string{defaultDir}
 	}
-	dirs := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return !isDirectory(arg) })
+	var pids []int
+	var dirs, names []string
+	for _, arg := range args {
+		pid, err := strconv.Atoi(arg)
+		switch {
+		case err == nil && slices.Contains(pids, pid):
+			return nil, fmt.Errorf("process %d is named twice: leave one out", pid)
+		case err == nil:
+			pids = append(pids, pid)
+		case isDirectory(arg):
+			dirs = append(dirs, arg)
+		case strings.ContainsRune(arg, filepath.Separator):
+			return nil, fmt.Errorf("%s: there is no such recording: name the directory that ftrace record wrote", arg)
+		default:
+			names = append(names, arg)
+		}
+	}
 	if err := recording.Distinct(dirs); err != nil {
 		return nil, err
 	}
-	delays := sync.OnceValue(func() []time.Duration { return delaysOf(dirs) })
-	var names []string
-	found, processes := []source.Source{}, map[int]bool{}
-	for _, arg := range args {
-		if pid, err := strconv.Atoi(arg); err == nil {
-			if processes[pid] {
-				c.Close()
-				return nil, fmt.Errorf("process %d is named twice: leave one out", pid)
-			}
-			s, err := source.Attach(pid)
-			if err != nil {
-				c.Close()
-				return nil, err
-			}
-			c.Add(s)
-			processes[pid] = true
-			continue
-		}
-		if isDirectory(arg) {
-			at := len(found)
-			options.Later = func() time.Duration { return delays()[at] }
-			s, err := source.OpenRecording(arg, options)
-			if err == nil {
-				_, err = c.AddSchema(filepath.Base(filepath.Clean(arg)), s)
-			}
-			if err != nil {
-				c.Close()
-				return nil, err
-			}
-			found = append(found, s)
-			continue
-		}
-		if strings.ContainsRune(arg, filepath.Separator) {
-			c.Close()
-			return nil, fmt.Errorf("%s: there is no such recording: name the directory that ftrace record wrote", arg)
-		}
-		names = append(names, arg)
-	}
-	c.Several = len(processes) > 1 || len(names) > 0
-	if len(processes) == 0 && len(names) == 0 {
-		for _, s := range found {
-			c.Add(s)
-		}
-		c.Several = len(found) > 1
-	}
-	if len(names) > 0 {
+	if len(pids) > 0 && len(names) > 0 {
 		for _, p := range live.List() {
-			if processes[p.PID] && slices.ContainsFunc(names, p.Called) {
-				c.Close()
+			if slices.Contains(pids, p.PID) && slices.ContainsFunc(names, p.Called) {
 				return nil, fmt.Errorf("process %d runs a program that is named, too: leave the number out", p.PID)
 			}
 		}
+	}
+	alone := len(pids) == 0 && len(names) == 0 // there are only recordings
+	c := &schema.Catalog{Several: len(pids) > 1 || len(names) > 0 || alone && len(dirs) > 1}
+	if err := addSources(c, pids, dirs, alone, options); err != nil {
+		c.Close()
+		return nil, err
+	}
+	if len(names) > 0 {
 		c.Follow(names...)
 	}
 	return c, nil
+}
+
+// addSources adds processes and recordings to a catalog. Recordings that are alone are in
+// performance_schema, too.
+func addSources(c *schema.Catalog, pids []int, dirs []string, alone bool, options source.RecordingOptions) error {
+	for _, pid := range pids {
+		s, err := source.Attach(pid)
+		if err != nil {
+			return err
+		}
+		c.Add(s)
+	}
+	delays := sync.OnceValue(func() []time.Duration { return delaysOf(dirs) })
+	for i, dir := range dirs {
+		options.Later = func() time.Duration { return delays()[i] }
+		s, err := source.OpenRecording(dir, options)
+		if err == nil {
+			_, err = c.AddSchema(filepath.Base(filepath.Clean(dir)), s)
+		}
+		if err != nil {
+			return err
+		}
+		if alone {
+			c.Add(s)
+		}
+	}
+	return nil
 }
 
 // delaysOf returns how long after the first of its run each recording began, by clocks that are

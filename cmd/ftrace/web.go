@@ -91,10 +91,8 @@ part of the time.`,
 		if o.from != (moment{}) || o.to != (moment{}) {
 			return 0, command.Usagef("-from and -to are for a file: -o names it; the page shows all of the recording")
 		}
-		for _, dir := range dirs {
-			if _, err := o.open([]string{dir}); err != nil {
-				return 0, err
-			}
+		if _, err := o.openAll(dirs); err != nil {
+			return 0, err
 		}
 		if browser {
 			w.Open = openPage

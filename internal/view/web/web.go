@@ -35,7 +35,6 @@ import (
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/listen"
-	"github.com/ftrace-wrap/ftrace-wrap/internal/recording"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
 )
 
@@ -74,9 +73,6 @@ func newServer(o Options) *Server {
 // Listen returns a server, which listens, of the recordings in some directories: one that is shown,
 // or several that are on one timeline, too. Two are compared.
 func Listen(dirs []string, o Options) (*Server, error) {
-	if err := recording.Distinct(dirs); err != nil {
-		return nil, err
-	}
 	s := newServer(o)
 	var all []string
 	for _, dir := range dirs {
