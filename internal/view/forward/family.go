@@ -51,10 +51,8 @@ func (m *family) run(outer context.Context, from walk.Source) error {
 		began := time.Now()
 		last := m.last() // so what has begun is seen now
 		dirs, _ := from.Recording.Children()
+		dirs = slices.DeleteFunc(dirs, func(dir string) bool { return seen[dir] })
 		for _, dir := range recording.Without(dirs, m.named) {
-			if seen[dir] {
-				continue
-			}
 			seen[dir], last = true, false
 			m.add(func() error { return m.child(ctx, from, dir) })
 		}
