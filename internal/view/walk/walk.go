@@ -442,8 +442,8 @@ func (w *Walker[G, C]) ended(st *Stack[G, C], c *Frame[C], e *recording.Event) {
 	st.Pop()
 }
 
-// Spend counts the ticks of a wait that the view does not take for a call. They are no part of the
-// innermost shown call's own time.
+// Spend records the ticks of a wait that the view does not show as a call. They are taken off the
+// self time of the innermost call that is shown.
 func (w *Walker[G, C]) Spend(st *Stack[G, C], ticks uint64) { w.spend(st, Innermost(st), ticks) }
 
 // spend adds to Inner of a call. If c is nil, the call began before the part, and is told later.
