@@ -100,28 +100,28 @@ func ftrace_xn(hook *any, values ...any) {
 //go:nosplit
 //go:linkname ftrace_he
 func ftrace_he(hook *any, result any, values ...any) bool {
-	return ftraceEntryFast(ftraceHooked(hook), ftraceHelped(getfp()), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
+	return ftraceEntryFast(ftraceHooked(hook), ftraceHelped(sys.GetCallerSP()), unsafe.SliceData(values), len(values), (*any)(noescape(unsafe.Pointer(&result)))) < 0
 }
 
 //go:nosplit
 //go:linkname ftrace_hx
 func ftrace_hx(hook *any, values ...any) {
-	ftraceExitFast(ftraceHooked(hook), ftraceHelped(getfp()), ftrace_format_FrameAtReturns, unsafe.SliceData(values), len(values))
+	ftraceExitFast(ftraceHooked(hook), ftraceHelped(sys.GetCallerSP()), ftrace_format_FrameAtReturns, unsafe.SliceData(values), len(values))
 }
 
 //go:linkname ftrace_henter
 func ftrace_henter(hook any, args ...any) int {
-	return ftraceEnter(hook, ftraceHelped(getfp()), args)
+	return ftraceEnter(hook, ftraceHelped(sys.GetCallerSP()), args)
 }
 
-// ftraceHelped returns how far a traced function's frame is from the stack's top. fp is the frame
+// ftraceHelped returns how far a traced function's frame is from the stack's top. sp is the stack
 // pointer of the helper that the function called.
 //
 //go:nosplit
-func ftraceHelped(fp uintptr) uintptr {
-	helper := *(*uintptr)(unsafe.Pointer(fp))
-	if usesLR { // the frame pointer is saved below the frame
-		return getg().stack.hi - (*(*uintptr)(unsafe.Pointer(helper)) + goarch.PtrSize)
+func ftraceHelped(sp uintptr) uintptr {
+	fp := ftraceFramePointer(sp)
+	if usesLR {
+		return getg().stack.hi - (*(*uintptr)(unsafe.Pointer(fp)) + goarch.PtrSize)
 	}
-	return getg().stack.hi - (helper + 2*goarch.PtrSize)
+	return getg().stack.hi - (fp + 2*goarch.PtrSize)
 }

@@ -2,6 +2,8 @@
 
 package runtime
 
+import "internal/goarch"
+
 // ftraceCycles reads the processor's counter, for which package runtime has the clock here.
 //
 //go:nosplit
@@ -13,3 +15,10 @@ func ftraceTouch(p uintptr) bool
 
 // ftraceUntouched returns false, as ftraceTouch does.
 func ftraceUntouched() bool
+
+// ftraceFramePointer returns the frame pointer of a function whose stack pointer is sp, as
+// sys.GetCallerSP returns it to a function that it has called, and that calls others itself. getfp
+// would be a call, and take longer. It is where one is saved, below each frame.
+//
+//go:nosplit
+func ftraceFramePointer(sp uintptr) uintptr { return sp - goarch.PtrSize }

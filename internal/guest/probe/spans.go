@@ -171,7 +171,7 @@ func ftrace_span_begin(family, own, text string, args ...any) (token int, number
 	if f.hook == nil || f.hook._type == nil {
 		return 0, 0
 	}
-	token = ftraceEntryFast(f, ftraceHelped(getfp()), unsafe.SliceData(args), len(args), nil)
+	token = ftraceEntryFast(f, ftraceHelped(sys.GetCallerSP()), unsafe.SliceData(args), len(args), nil)
 	if token <= 0 {
 		return 0, 0
 	}

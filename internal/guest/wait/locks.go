@@ -199,7 +199,7 @@ func ftraceCoarseTicks() uint64 {
 //go:linkname ftrace_locked
 //go:nosplit
 func ftrace_locked(m unsafe.Pointer) {
-	gp, lock, at := getg(), uint64(uintptr(m)), ftracePlaceOf(getfp())
+	gp, lock, at := getg(), uint64(uintptr(m)), ftracePlaceOf(sys.GetCallerSP())
 	if b, now := gp.ftraceLocks, atomic.Load64(&ftraceLocks.now); b != nil && b.n < ftraceLocksMax && now&1 != 0 {
 		n := b.n % ftraceLocksMax
 		chain := ftraceChain(b.chains[n], lock)
@@ -220,7 +220,9 @@ func ftrace_locked(m unsafe.Pointer) {
 // ftrace_tried is called by Mutex.TryLock, and by RWMutex.TryRLock with ftraceForReading.
 //
 //go:linkname ftrace_tried
-func ftrace_tried(m unsafe.Pointer) { ftraceHolds(uint64(uintptr(m)), ftracePlaceOf(getfp()), false) }
+func ftrace_tried(m unsafe.Pointer) {
+	ftraceHolds(uint64(uintptr(m)), ftracePlaceOf(sys.GetCallerSP()), false)
+}
 
 // ftrace_writes is called by RWMutex.Lock and TryLock. They have locked the mutex with which an
 // RWMutex begins, and now there are no readers any more.
@@ -229,7 +231,7 @@ func ftrace_tried(m unsafe.Pointer) { ftraceHolds(uint64(uintptr(m)), ftracePlac
 func ftrace_writes(rw unsafe.Pointer) {
 	if b := getg().ftraceLocks; b != nil {
 		if h := b.find(uint64(uintptr(rw))); h != nil {
-			h.pcs, h.write = ftracePlaceOf(getfp()), true
+			h.pcs, h.write = ftracePlaceOf(sys.GetCallerSP()), true
 		}
 	}
 }
@@ -250,18 +252,19 @@ func ftrace_unlocks(m unsafe.Pointer) {
 			return
 		}
 	}
-	ftraceLetsGo(lock, ftracePlaceOf(getfp()))
+	ftraceLetsGo(lock, ftracePlaceOf(sys.GetCallerSP()))
 }
 
-// ftracePlaceOf returns where the function was called from that called the one whose frame pointer
-// is fp, and where that one was called from.
+// ftracePlaceOf returns where the function was called from whose stack pointer is sp, see
+// ftraceFramePointer, and where its caller was called from.
 //
 //go:nosplit
-func ftracePlaceOf(fp uintptr) (p ftracePlace) {
-	if goarch.IsAmd64|goarch.IsArm64 == 0 || fp == 0 {
+func ftracePlaceOf(sp uintptr) (p ftracePlace) {
+	if goarch.IsAmd64|goarch.IsArm64 == 0 {
 		return
 	}
-	if fp = *(*uintptr)(unsafe.Pointer(fp)); fp == 0 {
+	fp := ftraceFramePointer(sp)
+	if fp == 0 {
 		return
 	}
 	p.inner = *(*uintptr)(unsafe.Pointer(fp + goarch.PtrSize))
