@@ -23,15 +23,14 @@ const (
 	ftraceFileSocket
 )
 
+// ftraceZeros takes no memory, as nothing writes to it.
+var ftraceZeros [32 << 10]byte
+
 // ftraceFill makes a file longer by size bytes from offset on, all zero. It returns an errno or 0.
 func ftraceFill(fd int32, offset int64, size uintptr) int32 {
-	const piece = 32 << 10
-	b := ftraceNewText()
-	defer ftraceFreeText(b)
-	memclrNoHeapPointers(unsafe.Pointer(&b.data), piece)
 	for size > 0 {
-		n := min(size, piece)
-		if errno := ftraceWriteAt(fd, unsafe.Pointer(&b.data), int(n), offset); errno != 0 {
+		n := min(size, unsafe.Sizeof(ftraceZeros))
+		if errno := ftraceWriteAt(fd, unsafe.Pointer(&ftraceZeros), int(n), offset); errno != 0 {
 			return errno
 		}
 		offset, size = offset+int64(n), size-n

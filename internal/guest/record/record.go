@@ -73,6 +73,7 @@ type ftraceWriter struct {
 	bytes     uint64  // of the wait that is being added to sums
 	fd        int32
 	failed    int32 // errno of the error that ended this writer
+	at        int64 // where the chunk begins in the file
 	of        *ftraceStream
 	noted     uint64 // calls noted by the fast path
 	counted   uint64 // calls that were only counted, to keep within the budget
