@@ -114,11 +114,8 @@ func ftraceNewWriter(id int32) *ftraceWriter {
 	return w
 }
 
-// advance goes on to the next chunk.
+// advance goes on to the next chunk. The writer has not failed.
 func (w *ftraceWriter) advance(id int32) bool {
-	if w.failed != 0 {
-		return false
-	}
 	var c *ftraceChunk
 	if w.of.chunks != 0 {
 		c = (*ftraceChunk)(add(w.ring, uintptr(w.number%w.of.chunks)*ftrace_format_RingChunk))

@@ -190,17 +190,15 @@ func (w *ftraceWriter) room(mp *m) bool {
 	if !w.of.on {
 		return false // no longer: the world was stopped to end the recording
 	}
-	if w.failed != 0 { // to find that out below takes a microsecond
-		w.lost++
-		return false
-	}
-	from, first := ftraceThreadTime(), w.number == 0
-	more := w.prepare() || w.advance(mp.p.ptr().id)
-	if !first { // to begin the file is not for the calls
-		w.filed += uint64(ftraceThreadTime() - from)
-	}
-	if more {
-		return true
+	if w.failed == 0 { // else there never is any, and to look again takes a microsecond
+		from, first := ftraceThreadTime(), w.number == 0
+		more := w.prepare() || w.advance(mp.p.ptr().id)
+		if !first { // to begin the file is not for the calls
+			w.filed += uint64(ftraceThreadTime() - from)
+		}
+		if more {
+			return true
+		}
 	}
 	w.lost++
 	return false
