@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
 // program is a root with a verb that has flags.
@@ -235,13 +237,12 @@ func TestPages(t *testing.T) {
 	if err != nil || len(pages) < 4 {
 		t.Errorf("%v, %v", pages, err)
 	}
-	if _, err := exec.LookPath("groff"); err != nil {
-		t.Log("without groff, which would check the pages")
-		return
-	}
-	for _, name := range pages {
-		if out, err := exec.Command("groff", "-man", "-Tutf8", "-ww", "-z", name).CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%s: %v\n%s", name, err, out)
+	t.Run("groff", func(t *testing.T) {
+		testenv.Need(t, "groff")
+		for _, name := range pages {
+			if out, err := exec.Command("groff", "-man", "-Tutf8", "-ww", "-z", name).CombinedOutput(); err != nil || len(out) > 0 {
+				t.Errorf("%s: %v\n%s", name, err, out)
+			}
 		}
-	}
+	})
 }

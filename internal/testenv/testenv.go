@@ -170,6 +170,7 @@ var debian = map[string]string{
 	"mariadb": "mariadb-client", "mariadbd": "mariadb-server-core", "mariadb-install-db": "mariadb-server-core",
 	"bash": "bash", "zsh": "zsh", "fish": "fish", "tmux": "tmux",
 	"chromium": "chromium", "prometheus-mysqld-exporter": "prometheus-mysqld-exporter", "redis-server": "redis-server", "openssl": "openssl",
+	"groff": "groff-base",
 }
 
 // Build builds commands of this module, ftrace-wrap or ftrace, and returns the directory with them.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/accounts"
 	"github.com/ftrace-wrap/ftrace-wrap/internal/schema/source"
+	"github.com/ftrace-wrap/ftrace-wrap/internal/testenv"
 )
 
 // process is a source with so many functions, whose flags can be set.
@@ -310,16 +310,10 @@ func FuzzValues(f *testing.F) {
 
 // TestMariaDB asks with the real client.
 func TestMariaDB(t *testing.T) {
-	client, err := exec.LookPath("mariadb")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("there is no mariadb client: .ci/run installs it")
-		}
-		t.Skip("there is no mariadb client (apt-get install mariadb-client)")
-	}
+	testenv.Need(t, "mariadb")
 	host, port, _ := net.SplitHostPort(serve(t, 3, nil))
 	run := func(args ...string) string {
-		cmd := exec.Command(client, append([]string{"--no-defaults", "-h", host, "-P", port, "-u", "ftrace", "-psecret"}, args...)...)
+		cmd := exec.Command("mariadb", append([]string{"--no-defaults", "-h", host, "-P", port, "-u", "ftrace", "-psecret"}, args...)...)
 		out, err := cmd.CombinedOutput()
 		if _, failed := err.(*exec.ExitError); err != nil && !failed {
 			t.Fatal(err)
