@@ -123,6 +123,7 @@ const (
 	TableSpan                // as TableFunc; the names of a kind of spans: the package is statement or stage
 	TableFile                // number, name: a path, or the addresses of a connection
 	TableChannel             // address of a channel that a goroutine waited for, address of a word that leads to it
+	TableRunning             // as TableClock, while the program runs on: how fast the timer goes
 	TableEnd                 // one more than the last kind
 )
 
@@ -286,6 +287,7 @@ event { name = "span"; id = 13; stream_id = 1; fields := struct { uint64_t key; 
 	string import_path; string symbol; string name; string file; string params; string clause; }; };
 event { name = "file"; id = 14; stream_id = 1; fields := struct { uint64_t number; string name; }; };
 event { name = "channel"; id = 15; stream_id = 1; fields := struct { uint64_t channel; uint64_t word; }; };
+event { name = "running"; id = 16; stream_id = 1; fields := struct { uint64_t ticks; int64_t monotonic; int64_t wall; }; };
 `
 
 // The timers.

@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"math"
 	"time"
 
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
@@ -45,8 +46,9 @@ func (r *Recording) Lifetime() (began, ended time.Time) {
 }
 
 // A Converter turns ticks into time: by a line through the first and the last moment at which the
-// clocks were read. If the program was killed before the last, it uses the metadata's frequency.
-// Timers whose frequency is the same everywhere need neither. It may be used concurrently.
+// clocks were read. If there is only one, it uses the frequency that the metadata has, which was
+// measured when the program began. Timers whose frequency is the same everywhere need neither. It
+// may be used concurrently.
 type Converter struct {
 	ticks     uint64
 	wall      int64
@@ -63,6 +65,9 @@ func (r *Recording) Converter() Converter {
 		return *r.held
 	}
 	first, last := r.Clocks()
+	if last == first { // the program still runs, or was killed
+		last = r.running
+	}
 	c := Converter{ticks: first.Ticks, wall: first.Wall, nsPerTick: 1}
 	switch {
 	case r.Timer > 0 && r.Timer < len(fixedTimers):
@@ -77,6 +82,9 @@ func (r *Recording) Converter() Converter {
 
 // fixedTimers are the nanoseconds in a tick of the timers other than the processor's cycles.
 var fixedTimers = [format.Timers]float64{format.TimerNanosecond: 1, format.TimerMicrosecond: 1e3, format.TimerMillisecond: 1e6, format.TimerTick: 1e7}
+
+// Frequency returns how many ticks a second has.
+func (c *Converter) Frequency() int64 { return int64(math.Round(1e9 / c.nsPerTick)) }
 
 // Since returns the time since the recording began.
 func (c *Converter) Since(ticks uint64) time.Duration {

@@ -346,6 +346,11 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.addClock(c)
 		}
+	case format.TableRunning:
+		c := Clock{Ticks: d.word(), Monotonic: int64(d.word()), Wall: int64(d.word())}
+		if !d.failed {
+			r.running = c
+		}
 	case format.TableFunc, format.TableProbe, format.TableWait, format.TableSpan:
 		key := d.word()
 		f := &Function{Key: uint32(key), Probe: kind == format.TableProbe, Wait: kind == format.TableWait, Span: kind == format.TableSpan, Line: int(uint32(d.word())), ImportPath: d.text(), Package: d.text(), Name: d.text(), File: d.text()}
@@ -402,7 +407,7 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 	case format.TableTimer:
 		if n := d.word(); !d.failed {
 			r.Timer = int(n & 0xFFFF)
-			r.clocks = r.clocks[:0]
+			r.clocks, r.running = r.clocks[:0], Clock{}
 		}
 	case format.TableSite:
 		n := d.word()

@@ -1,10 +1,13 @@
 package recording
 
 import (
+	"encoding/binary"
 	"runtime"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // TestTrim: a stream that gives back what it has passed goes on as it would have, and who reads the
@@ -54,6 +57,32 @@ func TestTrim(t *testing.T) {
 		if d := r.Damage(); len(d) != 2 || d[0].Offset != 0 || d[0].What != "its beginning has been given back" {
 			t.Errorf("what is not there is said so: %v", d)
 		}
+	}
+}
+
+// TestRunning: of a program that was killed, times are by what it said of the clocks while it ran.
+func TestRunning(t *testing.T) {
+	r := open(t, copyOf(t, "workers"))
+	_, last := r.Clocks()
+	whole := r.Converter()
+	r.clocks = r.clocks[:1]
+	if killed := r.Converter(); killed.Since(last.Ticks) == whole.Since(last.Ticks) {
+		t.Error("the frequency in the metadata is right by chance")
+	}
+	var data []byte
+	for _, v := range []uint64{last.Ticks, uint64(last.Monotonic), uint64(last.Wall)} {
+		data = binary.NativeEndian.AppendUint64(data, v)
+	}
+	r.tableRecord(format.TableRunning, &decoder{data: data})
+	if killed := r.Converter(); killed != whole {
+		t.Errorf("the line is %v, not %v", killed, whole)
+	}
+	if first, last := r.Clocks(); last != first {
+		t.Error("the program seems to have ended")
+	}
+	r.tableRecord(format.TableTimer, &decoder{data: make([]byte, 8)})
+	if r.running != (Clock{}) {
+		t.Error("a clock of another timer is left")
 	}
 }
 

@@ -18,7 +18,9 @@ import (
 // its processor may not wait for a semaphore. No other lock is held when it is taken. It has the
 // rank of itabs': names of types are looked up under it, which takes the lock of package reflect's
 // types.
-var ftraceTables struct {
+var ftraceTables ftraceTablesState
+
+type ftraceTablesState struct {
 	lock    mutex
 	text    *ftraceText
 	record  int // where the record under construction begins in text
@@ -27,6 +29,8 @@ var ftraceTables struct {
 	lost    uint32           // calls whose values were not recorded because there were too many layouts; atomic
 	types   *ftraceTypeTable // nil until there is a recording
 	begun   uint32           // the process, and the functions so far, are defined; atomic
+	started int64            // when the clocks were first read for the timer in use, ns
+	due     int64            // when they are to be read again, ns; 0: never; atomic
 }
 
 const (
@@ -391,23 +395,41 @@ func ftraceDefineTimer() {
 	if b := ftraceTableBegin(ftrace_format_TableTimer); b != nil {
 		b.word(uint64(ftraceTimer))
 		ftraceTableEnd()
+		ftraceTables.started = nanotime()
 	}
 	unlock(&ftraceTables.lock)
 	ftraceDefineClock()
 }
 
-// ftraceDefineClock says what the time is.
-func ftraceDefineClock() {
-	lock(&ftraceTables.lock)
-	if b := ftraceTableBegin(ftrace_format_TableClock); b != nil {
+// ftraceDefineClock says what the time is at the start or at an end.
+func ftraceDefineClock() { ftraceTables.clock(ftrace_format_TableClock) }
+
+// clock says what the time is.
+func (tables *ftraceTablesState) clock(kind uint32) {
+	lock(&tables.lock)
+	if b := ftraceTableBegin(kind); b != nil {
 		c := ftraceReadClock()
+		atomic.Storeint64(&tables.due, c.Monotonic+max(c.Monotonic-tables.started, ftraceClockFirst))
 		b.word(c.Ticks)
 		b.word(uint64(c.Monotonic))
 		b.word(uint64(c.Wall))
 		ftraceTableEnd()
 	}
 	ftraceFlushTables()
-	unlock(&ftraceTables.lock)
+	unlock(&tables.lock)
+}
+
+const ftraceClockFirst = 1e6 // ns from the first reading of the clocks to the second
+
+// ftraceClockTick is called by sysmon each time it looks after the processors. It says what the
+// time is whenever twice as much of it has passed: of a program that is killed readers learn from
+// that how fast the timer goes.
+//
+//go:nowritebarrierrec
+func ftraceClockTick(now int64) {
+	if due := atomic.Loadint64(&ftraceTables.due); due != 0 && now >= due {
+		ftraceTables.clock(ftrace_format_TableRunning)
+	}
 }
 
 // ftraceDefineLost says at the end how many records were lost on a processor, since no packet

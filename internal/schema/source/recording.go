@@ -68,16 +68,12 @@ func (s *recorded) Snapshot(live.Contents) (*Snapshot, error) {
 
 // Timers returns the one timer of the recorded process that is known: the one that it used.
 func (s *recorded) Timers() ([]Timer, error) {
-	first, last := s.r.Clocks()
-	frequency := int64(s.r.Env.Frequency)
-	if d := last.Monotonic - first.Monotonic; d > 0 {
-		frequency = int64(float64(last.Ticks-first.Ticks) / float64(d) * 1e9)
-	}
+	clock := s.r.Converter()
 	var timers []Timer
 	for _, name := range TimerNames {
 		t := Timer{Name: name}
 		if name == timerOf(s.r) {
-			t.Frequency, t.Resolution = frequency, 1
+			t.Frequency, t.Resolution = clock.Frequency(), 1
 		}
 		timers = append(timers, t)
 	}

@@ -154,7 +154,7 @@ func (i *info) write(out io.Writer) error {
 	row("started", "%s", i.Start.Local().Format(clock))
 	ended := ""
 	if !i.Ended {
-		ended = "; the program still runs, or was killed: times are by the clock's frequency alone"
+		ended = "; the program still runs, or was killed"
 	}
 	row("recorded", "from %s on", i.First.Local().Format(clock))
 	row("lasted", "%s from the first event to the last%s", recording.AppendDuration(nil, i.Span), ended)
