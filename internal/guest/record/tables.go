@@ -503,6 +503,8 @@ func (s *ftraceStream) writeTables(p unsafe.Pointer, n int) {
 }
 
 // word appends a number.
+//
+//go:noinline
 func (b *ftraceText) word(v uint64) {
 	if b.n+8 <= len(b.data) {
 		*(*uint64)(unsafe.Pointer(&b.data[b.n])) = v
@@ -511,6 +513,8 @@ func (b *ftraceText) word(v uint64) {
 }
 
 // cString appends text that ends in a zero byte. Only the beginning of very long text is kept.
+//
+//go:noinline
 func (b *ftraceText) cString(s string) {
 	const most = 512
 	for i := range min(len(s), most) {
