@@ -74,7 +74,7 @@ var splices = map[string][]splice{
 		{file: "proc.go", behind: "\t\t// this goroutine is explicitly resumed by sysmon\n", text: "if ftraceHandlerResumed() { continue };"},
 		{file: "proc.go", behind: "\tfatal(\"all goroutines are asleep - deadlock!\")\n", before: true, text: "if ftraceDeadlocked != nil { ftraceDeadlocked() };"},
 		{file: "signal_unix.go", behind: "\n\tgsignal := getg()\n\tmp := gsignal.m\n\tc := &sigctxt{info, ctxt}\n", text: "if ftraceTouchFaulted(sig, c) { return }; ftraceSignalled(sig, gp, c);", goos: "linux"},
-		// sysmon writes what is held of the trace.
+		// sysmon writes what is held of the trace, and what else is due.
 		{file: "proc.go", behind: "\t\t// most of their time sleeping.\n\t\tnow := nanotime()\n", text: "ftraceSysmonTick(now); ftraceClockTick(now); if ftraceBudget.share != 0 { ftraceBudgetTick(now) }; if !ftraceLocksOff { ftraceLocksTick() };"},
 		{file: "proc.go", behind: "\t\t\t\t\tsleep := forcegcperiod / 2\n", text: "sleep = ftraceSysmonIdle(sleep); ftraceLocksIdle();"},
 		{file: "cgocall.go", behind: "\n\tmp := getg().m\n\tmp.ncgocall++\n", text: "if ftraceWeaves != 0 { ftraceWriteHeldFirst(-1) };"},

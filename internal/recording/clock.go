@@ -65,7 +65,7 @@ func (r *Recording) Converter() Converter {
 		return *r.held
 	}
 	first, last := r.Clocks()
-	if last == first { // the program still runs, or was killed
+	if r.running.Ticks > last.Ticks { // the program still runs, or was killed
 		last = r.running
 	}
 	c := Converter{ticks: first.Ticks, wall: first.Wall, nsPerTick: 1}

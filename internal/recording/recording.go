@@ -47,7 +47,7 @@ type Recording struct {
 	sites      []*Site                  // likewise
 	files      []*string                // likewise
 	clocks     []Clock                  // moments, in ticks of that timer
-	running    Clock                    // the last one at which the program was known to run, zero: none
+	running    Clock                    // the last moment at which the program said that it runs on, zero: none
 	lost       map[int]uint64           // number of lost records by processor, as the program knew it at its end
 	tables     tableReader
 	damages    sync.Mutex // guards the next five

@@ -341,15 +341,14 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		if !d.failed {
 			r.Process = p
 		}
-	case format.TableClock:
+	case format.TableClock, format.TableRunning:
 		c := Clock{Ticks: d.word(), Monotonic: int64(d.word()), Wall: int64(d.word())}
-		if !d.failed {
-			r.addClock(c)
-		}
-	case format.TableRunning:
-		c := Clock{Ticks: d.word(), Monotonic: int64(d.word()), Wall: int64(d.word())}
-		if !d.failed {
+		switch {
+		case d.failed:
+		case kind == format.TableRunning:
 			r.running = c
+		default:
+			r.addClock(c)
 		}
 	case format.TableFunc, format.TableProbe, format.TableWait, format.TableSpan:
 		key := d.word()

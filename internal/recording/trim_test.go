@@ -77,8 +77,14 @@ func TestRunning(t *testing.T) {
 	if killed := r.Converter(); killed != whole {
 		t.Errorf("the line is %v, not %v", killed, whole)
 	}
-	if first, last := r.Clocks(); last != first {
+	first, last := r.Clocks()
+	if last != first {
 		t.Error("the program seems to have ended")
+	}
+	early := last
+	early.Ticks, early.Monotonic, early.Wall = early.Ticks+2000, early.Monotonic+1, early.Wall+1
+	if r.addClock(early); r.Converter() != whole { // a recording for who was attached ended then
+		t.Error("an early reading is used, not the last one")
 	}
 	r.tableRecord(format.TableTimer, &decoder{data: make([]byte, 8)})
 	if r.running != (Clock{}) {

@@ -92,8 +92,8 @@ func (b *ftraceText) byte(c byte) {
 	}
 }
 
-// str appends s. It is called in hundreds of places: were it inlined there, as the functions below
-// would be, each program would be 0.16 MB larger.
+// str appends s. It is called in hundreds of places. Were it inlined there, and the others that may
+// not be, each program would be 0.16 MB larger.
 //
 //go:noinline
 func (b *ftraceText) str(s string) {
