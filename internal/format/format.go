@@ -13,7 +13,8 @@ import "unsafe"
 
 // Recordings.
 const (
-	Version        = 1 // of a recording as programs write it
+	Version        = 3 // of a recording as programs write it
+	WideVersion    = 1 // of one with records as programs once wrote them, and readers see them
 	CompactVersion = 2 // of one that "ftrace compact" wrote
 
 	CallsStream   = 0 // of packets in the files calls_N
@@ -41,31 +42,47 @@ type Packet struct {
 // The sizes of heads. They are not typed, so that readers can count with them in any type.
 const (
 	PacketSize      = 72
-	RecordSize      = 24
+	RecordSize      = 16
+	RecordNear      = 8 // of one that has only the first half of its head
+	TurnSize        = 24
 	TableRecordSize = 16
 )
 
 var (
 	_ = [1]int{}[unsafe.Sizeof(Packet{})-PacketSize]
 	_ = [1]int{}[unsafe.Sizeof(Record{})-RecordSize]
+	_ = [1]int{}[unsafe.Offsetof(Record{}.Function)-RecordNear]
+	_ = [1]int{}[unsafe.Sizeof(Turn{})-TurnSize]
 	_ = [1]int{}[unsafe.Sizeof(TableRecord{})-TableRecordSize]
 )
 
-// A Record is what each record of calls begins with.
+// A Record is what each record of calls begins with, except for a Turn. That before it says which
+// goroutine it is of.
 type Record struct {
-	Ticks     uint64
-	Kind      uint8  // Kind...
-	Words     uint8  // size of the record
-	Depth     uint16 // recorded calls around it, at most DepthMax
-	Function  uint32 // key, 0: none
+	Ticks    uint32 // the lower half of them
+	Kind     uint8  // Kind...
+	Words    uint8  // size of the record
+	Depth    uint16 // recorded calls around it, at most DepthMax; of KindExitNear: so many words before this record is the entry
+	Function uint32 // key, 0: none
+	Call     uint32 // of KindEntry and KindEntryArgs: number of the call among those of the function
+}
+
+// A Turn says which goroutine the records that follow in the packet are of. There is one before the
+// first record, and before any whose ticks are 1<<32 or more later than those of the last Turn.
+type Turn struct {
+	Low       uint32 // the lower half of Ticks
+	Kind      uint8  // KindTurn
+	Words     uint8
+	Depth     uint16 // 0
 	Goroutine uint64
+	Ticks     uint64
 }
 
 const (
-	RecordMax = 255 * 8 // bytes of a record
+	RecordMax = 253 * 8 // bytes of a record; as readers see it, it may be larger by two words
 
 	DepthMax     = 65535      // a record of a deeper call has this depth
-	Untimed      = 1 << 63    // in an entry's number of the call: the call is not timed
+	Untimed      = 1 << 63    // in the number of a call: the call is not timed
 	AtEnd        = 1 << 62    // likewise: the entry was noted when the call ended, since it had been left out, and failed or was slow
 	Uncounted    = 1 << 63    // in the number of calls that were left out: there may have been more
 	Nil          = 0xFFFFFFFF // stands for the length of a nil slice, map or chan
@@ -75,28 +92,33 @@ const (
 // The kinds of records, with what follows the Record. Values are layout and size, uint32 each, and
 // bytes.
 const (
-	KindEntry          = 1 + iota // call uint64: the number of the call among those of the function
-	KindEntryArgs                 // call uint64; values: the parameters
-	KindExit                      //
-	KindExitResults               // values: the results
-	KindExitPanic                 // values: the panic's
-	KindExitGoexit                // the call ended by runtime.Goexit
-	KindRecovered                 // values: of the panic that a deferred call of the call recovered; its exit follows
-	KindMock                      // a replacement was called in place of the function; its exit follows
-	KindGoroutineStart            // parent, call uint64: which goroutine started this one, in which call of the function
-	KindGoroutineEnd              //
-	KindNote                      // 0, size uint32; text that the program added to the call
-	KindLine                      // level int32, size uint32; text that the program printed or logged
-	KindProbe                     // call uint64; values: the arguments, layout 0: none are wanted
-	KindWait                      // what follows is a Wait: the goroutine went on after it had stopped
-	KindAfter                     // values: the parameters when the call ends, in the order of the entry; its exit follows
-	KindOff                       // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
-	KindOn                        // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed; noted uint64: so many, of these or of those before, were noted at their end
-	KindBlocked                   // what follows is a Blocked, of a wait under way whose record is the goroutine's next
-	KindEntryLate                 // call uint64, with AtEnd; ticks uint64: the same as KindEntry, and when the call began
-	KindSelect                    // what follows is a Wait, n uint64, and the addresses of the n other channels of a select, up to OthersMax
-	KindWaiting                   // as KindSelect: the goroutine had waited for a while. Nothing more is said of that if the goroutine has a later record
-	KindEnd                       // one more than the last kind
+	KindEntry           = 1 + iota //
+	KindEntryArgs                  // values: the parameters
+	KindExit                       //
+	KindExitResults                // values: the results
+	KindExitPanic                  // values: the panic's
+	KindExitGoexit                 // the call ended by runtime.Goexit
+	KindRecovered                  // values: of the panic that a deferred call of the call recovered; its exit follows
+	KindMock                       // a replacement was called in place of the function; its exit follows
+	KindGoroutineStart             // parent, call uint64: which goroutine started this one, in which call of the function
+	KindGoroutineEnd               //
+	KindNote                       // 0, size uint32; text that the program added to the call
+	KindLine                       // level int32, size uint32; text that the program printed or logged
+	KindProbe                      // call uint64; values: the arguments, layout 0: none are wanted
+	KindWait                       // what follows is a Wait: the goroutine went on after it had stopped
+	KindAfter                      // values: the parameters when the call ends, in the order of the entry; its exit follows
+	KindOff                        // ticks, call uint64: calls of the function are not noted since then, to keep within the budget; so many were so far
+	KindOn                         // ticks, calls uint64: they are noted again, after they were not since then; so many were counted meanwhile, see Uncounted; failed uint64: so many of these failed; noted uint64: so many, of these or of those before, were noted at their end
+	KindBlocked                    // what follows is a Blocked, of a wait under way whose record is the goroutine's next
+	KindEntryLate                  // call uint64, with AtEnd; ticks uint64: the same as KindEntry, and when the call began
+	KindSelect                     // what follows is a Wait, n uint64, and the addresses of the n other channels of a select, up to OthersMax
+	KindWaiting                    // as KindSelect: the goroutine had waited for a while. Nothing more is said of that if the goroutine has a later record
+	KindTurn                       // this is a Turn
+	KindExitNear                   // the same as KindExit, of a call whose entry is in the packet: the head's second half is left out
+	KindExitNearResults            // the same as KindExitResults, likewise
+	KindEntryLong                  // call uint64: the same as KindEntry, with a number that has more than 32 bits, or flags
+	KindEntryLongArgs              // call uint64; values: the same as KindEntryArgs, likewise
+	KindEnd                        // one more than the last kind
 )
 
 // A TableRecord is what each record of the tables begins with.
@@ -207,6 +229,7 @@ typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
 typealias integer { size = 64; align = 8; signed = true; } := int64_t;
 typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := char_t;
 typealias integer { size = 64; align = 8; signed = false; map = clock.ticks.value; } := ticks_t;
+typealias integer { size = 32; align = 8; signed = false; map = clock.ticks.value; } := low_t;
 
 trace {
 	major = 1;
@@ -230,8 +253,8 @@ struct packet {
 stream {
 	id = 0;
 	packet.context := struct packet;
-	event.header := struct { ticks_t timestamp; uint8_t id; } align(64);
-	event.context := struct { uint8_t words; uint16_t depth; func_t func; uint64_t goroutine; };
+	event.header := struct { low_t timestamp; uint8_t id; } align(64);
+	event.context := struct { uint8_t words; uint16_t depth; };
 };
 stream {
 	id = 1;
@@ -240,31 +263,37 @@ stream {
 	event.context := struct { uint32_t bytes; };
 };
 
+struct head { func_t func; uint32_t call; };
 struct values { uint32_t layout; uint32_t size; uint8_t data[size]; };
-event { name = "entry"; id = 1; stream_id = 0; fields := struct { uint64_t call; }; };
-event { name = "entry_args"; id = 2; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
-event { name = "exit"; id = 3; stream_id = 0; fields := struct { }; };
-event { name = "exit_results"; id = 4; stream_id = 0; fields := struct { struct values results; }; };
-event { name = "exit_panic"; id = 5; stream_id = 0; fields := struct { struct values value; }; };
-event { name = "exit_goexit"; id = 6; stream_id = 0; fields := struct { }; };
-event { name = "recovered"; id = 7; stream_id = 0; fields := struct { struct values value; }; };
-event { name = "mock"; id = 8; stream_id = 0; fields := struct { }; };
-event { name = "goroutine_start"; id = 9; stream_id = 0; fields := struct { uint64_t parent; uint64_t call; }; };
-event { name = "goroutine_end"; id = 10; stream_id = 0; fields := struct { }; };
-event { name = "note"; id = 11; stream_id = 0; fields := struct { uint32_t zero; uint32_t size; char_t text[size]; }; };
-event { name = "line"; id = 12; stream_id = 0; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
-event { name = "probe"; id = 13; stream_id = 0; fields := struct { uint64_t call; struct values args; }; };
-event { name = "wait"; id = 14; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
+event { name = "entry"; id = 1; stream_id = 0; context := struct head; fields := struct { }; };
+event { name = "entry_args"; id = 2; stream_id = 0; context := struct head; fields := struct { struct values args; }; };
+event { name = "exit"; id = 3; stream_id = 0; context := struct head; fields := struct { }; };
+event { name = "exit_results"; id = 4; stream_id = 0; context := struct head; fields := struct { struct values results; }; };
+event { name = "exit_panic"; id = 5; stream_id = 0; context := struct head; fields := struct { struct values value; }; };
+event { name = "exit_goexit"; id = 6; stream_id = 0; context := struct head; fields := struct { }; };
+event { name = "recovered"; id = 7; stream_id = 0; context := struct head; fields := struct { struct values value; }; };
+event { name = "mock"; id = 8; stream_id = 0; context := struct head; fields := struct { }; };
+event { name = "goroutine_start"; id = 9; stream_id = 0; context := struct head; fields := struct { uint64_t parent; uint64_t call; }; };
+event { name = "goroutine_end"; id = 10; stream_id = 0; context := struct head; fields := struct { }; };
+event { name = "note"; id = 11; stream_id = 0; context := struct head; fields := struct { uint32_t zero; uint32_t size; char_t text[size]; }; };
+event { name = "line"; id = 12; stream_id = 0; context := struct head; fields := struct { int32_t level; uint32_t size; char_t text[size]; }; };
+event { name = "probe"; id = 13; stream_id = 0; context := struct head; fields := struct { uint64_t call; struct values args; }; };
+event { name = "wait"; id = 14; stream_id = 0; context := struct head; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
 	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; }; };
-event { name = "after"; id = 15; stream_id = 0; fields := struct { struct values args; }; };
-event { name = "off"; id = 16; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
-event { name = "on"; id = 17; stream_id = 0; fields := struct { uint64_t since; uint64_t calls; }; };
-event { name = "blocked"; id = 18; stream_id = 0; fields := struct { uint64_t object; uint64_t by; uint64_t by_call; func_t by_func; uint32_t mode; uint64_t since; }; };
-event { name = "entry_late"; id = 19; stream_id = 0; fields := struct { uint64_t call; uint64_t began; }; };
-event { name = "select"; id = 20; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
+event { name = "after"; id = 15; stream_id = 0; context := struct head; fields := struct { struct values args; }; };
+event { name = "off"; id = 16; stream_id = 0; context := struct head; fields := struct { uint64_t since; uint64_t calls; }; };
+event { name = "on"; id = 17; stream_id = 0; context := struct head; fields := struct { uint64_t since; uint64_t calls; }; };
+event { name = "blocked"; id = 18; stream_id = 0; context := struct head; fields := struct { uint64_t object; uint64_t by; uint64_t by_call; func_t by_func; uint32_t mode; uint64_t since; }; };
+event { name = "entry_late"; id = 19; stream_id = 0; context := struct head; fields := struct { uint64_t call; uint64_t began; }; };
+event { name = "select"; id = 20; stream_id = 0; context := struct head; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
 	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; uint64_t n; uint64_t others[n]; }; };
-event { name = "waiting"; id = 21; stream_id = 0; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
+event { name = "waiting"; id = 21; stream_id = 0; context := struct head; fields := struct { uint64_t call; uint64_t begin; uint64_t ready; uint64_t object;
 	uint64_t by; uint64_t by_call; func_t by_func; uint32_t site; uint64_t operation; uint64_t n; uint64_t others[n]; }; };
+event { name = "turn"; id = 22; stream_id = 0; fields := struct { uint64_t goroutine; uint64_t ticks; }; };
+event { name = "exit_near"; id = 23; stream_id = 0; fields := struct { }; };
+event { name = "exit_near_results"; id = 24; stream_id = 0; fields := struct { struct values results; }; };
+event { name = "entry_long"; id = 25; stream_id = 0; context := struct head; fields := struct { uint64_t call; }; };
+event { name = "entry_long_args"; id = 26; stream_id = 0; context := struct head; fields := struct { uint64_t call; struct values args; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };
@@ -309,7 +338,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 17                 // of the head and of all that follows here
+	MemoryVersion = 18                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096
@@ -563,7 +592,7 @@ const (
 // A Processor is what a processor's part begins with.
 type Processor struct {
 	Calls   uint64 // in the long history so far
-	_       [12]uint64
+	_       [14]uint64
 	Lost    uint64 // records
 	_       uint64
 	Crossed uint64 // calls put among the crossings so far

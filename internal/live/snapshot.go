@@ -298,7 +298,7 @@ func (p *Process) eventInFile(directory int32, at Place, e *recording.Event) boo
 	if _, err := f.ReadAt(b, chunk+int64(at.offset)); err != nil {
 		return false
 	}
-	return e.Decode(b) && e.Ticks == at.ticks
+	return e.Decode(b, at.ticks)
 }
 
 // spans returns the last spans.
@@ -388,5 +388,5 @@ func (p *Process) Event(at Place, e *recording.Event) bool {
 		return false
 	}
 	number, err := readAs[uint64](p, chunk+numberAt, 1)
-	return err == nil && number[0] == at.number && e.Decode(b) && e.Ticks == at.ticks
+	return err == nil && number[0] == at.number && e.Decode(b, at.ticks)
 }

@@ -98,6 +98,9 @@ func (r *Recording) copyTables(dir string, version int) error {
 		return err
 	}
 	metadata = formatLine().ReplaceAll(metadata, fmt.Appendf(nil, "${1}%d", version))
+	if version == format.WideVersion {
+		metadata = wideMetadata(metadata)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "metadata"), metadata, 0o600); err != nil {
 		return err
 	}

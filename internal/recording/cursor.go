@@ -27,7 +27,9 @@ type cursor struct {
 	first    int64  // of the first packet that has not been given back
 	packet   packet
 	stored   int64         // bytes that it takes in the file
+	content  uint64        // bytes of these that have content, unless it is packed
 	packed   *packing      // of a compact recording: src is read into its packets
+	narrow   bool          // likewise of one whose records are narrow
 	in       bool          // it is in a packet
 	lost     uint64        // number of lost records that the last packet knew
 	skipped  uint64        // number of records that were skipped
@@ -36,9 +38,9 @@ type cursor struct {
 	alone    bool          // nothing is read ahead
 	frees    bool          // the space of packets is given back when they are left
 	done     *atomic.Int64 // bytes read so far, by all cursors of a stream
-	wrong    string        // why a packed packet is not complete
+	wrong    string        // why a packed or narrow packet is not complete
 
-	src   []byte         // what is unpacked
+	src   []byte         // what is unpacked, or made wide
 	old   []byte         // the packet before: an event may still refer to it
 	spare []byte         // the one before that
 	ahead chan readAhead // nil: nothing is being read
@@ -49,8 +51,10 @@ type readAhead struct {
 	offset int64
 	buf    []byte
 	n      int
-	stored int64  // bytes that a packed packet takes in the file; 0: it is not packed
-	wrong  string // why a packed packet is not complete
+	stored int64  // bytes that a packed or narrow packet takes in the file; 0: it is neither
+	wrong  string // why such a packet is not complete
+
+	content uint64 // bytes of content of a narrow packet
 }
 
 // fill makes sure that there is a record at pos. It returns false if there is none, or none yet.
@@ -132,12 +136,15 @@ func (c *cursor) leave() {
 	if rest := int64(c.packet.content) - int64(pos); rest > 0 {
 		what := "a record that cannot be"
 		if len(c.buf) < int(c.packet.content) {
-			what = "the file ends within a packet"
+			what = cmp.Or(c.wrong, "the file ends within a packet")
 		}
 		at := c.offset + int64(pos)
-		if c.packed != nil {
+		switch {
+		case c.packed != nil:
 			at = c.offset
-			what = cmp.Or(c.wrong, what)
+		case c.narrow:
+			before := c.narrowAt(pos)
+			at, rest = c.offset+before, int64(c.content)-before
 		}
 		c.r.damaged(Damage{c.name, at, rest, what})
 	}
@@ -161,7 +168,7 @@ func (c *cursor) pass(size int64) {
 func (c *cursor) grown() bool {
 	var head [packetHead]byte
 	next := false
-	if n, _ := c.file.ReadAt(head[:], c.offset+int64(c.packet.size)); n == packetHead {
+	if n, _ := c.file.ReadAt(head[:], c.offset+c.stored); n == packetHead {
 		p, wrong := parsePacket(head[:], format.CallsStream, c.r.Env.UUID)
 		next = wrong == "" && p.content >= packetHead
 	}
@@ -173,11 +180,12 @@ func (c *cursor) grown() bool {
 	if wrong != "" || p.number != c.packet.number {
 		return false
 	}
-	if p.content > c.packet.content {
-		c.packet.content = p.content
-		buf := c.room(p.content)[:p.content]
-		n, _ := c.file.ReadAt(buf, c.offset)
-		c.buf = buf[:n]
+	if p.content > c.content {
+		got := c.readAt(c.offset, c.room(p.content)[:p.content])
+		c.content, c.packet.content, c.buf = p.content, p.content, got.buf[:got.n]
+		if c.narrow {
+			c.content, c.packet.content, c.wrong = got.content, le64(got.buf[contentAt:])/8, got.wrong
+		}
 		return true
 	}
 	if next {
@@ -223,13 +231,13 @@ func (c *cursor) open(following bool) bool {
 			}
 			continue
 		}
-		if p.content > uint64(len(got.buf)) { // it is larger than those before
+		if p.content > uint64(len(got.buf)) && got.stored == 0 { // it is larger than those before
 			got.buf = make([]byte, min(int64(p.content), c.left()))
 			got.n, _ = c.file.ReadAt(got.buf, c.offset)
 		}
-		c.packet, c.in, c.stored, c.wrong = p, true, int64(p.size), got.wrong
-		if c.packed != nil {
-			c.stored = got.stored
+		c.packet, c.in, c.stored, c.content, c.wrong = p, true, int64(p.size), p.content, got.wrong
+		if got.stored != 0 {
+			c.stored, c.content = got.stored, got.content
 		}
 		if !following {
 			c.spare, c.old = c.old, c.buf
@@ -256,8 +264,8 @@ func (c *cursor) resync(wrong string) bool {
 // should be. It returns false if there is none in the bytes that are left.
 func (c *cursor) skip(left int64) bool {
 	size := int64(packetUsual)
-	if c.packet.size != 0 {
-		size = max(int64(c.packet.size), 4096) // smaller steps would take long if that is wrong too
+	if c.stored != 0 {
+		size = max(c.stored, 4096) // smaller steps would take long if that is wrong too
 	}
 	if c.packed != nil {
 		size = nextPacket(c.file, format.CompactStream, c.r.Env.UUID, c.offset+1, c.offset+left) - c.offset
@@ -310,8 +318,11 @@ func (c *cursor) memory(size int64) []byte {
 
 // readAt reads what is at an offset. What is missing is noted when the cursor comes to it.
 func (c *cursor) readAt(offset int64, buf []byte) readAhead {
-	if c.packed != nil {
+	switch {
+	case c.packed != nil:
 		return c.readPacked(offset, buf)
+	case c.narrow:
+		return c.readNarrow(offset, buf)
 	}
 	n, _ := c.file.ReadAt(buf, offset)
 	return readAhead{offset: offset, buf: buf, n: n}
@@ -394,7 +405,7 @@ func (r *Recording) newCursor(name string, frees bool) (*cursor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", r.Dir, err)
 	}
-	c := &cursor{r: r, name: name, file: f, frees: frees}
+	c := &cursor{r: r, name: name, file: f, frees: frees, narrow: r.Env.Version == format.Version}
 	prefix, number, _ := strings.Cut(name, "_")
 	c.processor, _ = strconv.Atoi(number)
 	if prefix == packedFiles {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
 // The seeds of these are the recordings in testdata, of examples/parser, workers and convoy.
@@ -55,62 +57,75 @@ func FuzzPackets(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(data)
-		f.Add(data[:len(data)/2])
-		f.Add(append(append([]byte(nil), data...), data...))
-	}
-	dir := f.TempDir()
-	for _, name := range []string{"metadata", "tables"} {
-		data, err := os.ReadFile("../../testdata/recordings/workers/" + name)
-		if err != nil {
-			f.Fatal(err)
+		for _, data := range [][]byte{data, narrow(data)} {
+			f.Add(data)
+			f.Add(data[:len(data)/2])
+			f.Add(append(append([]byte(nil), data...), data...))
 		}
-		write(f, dir, name, data)
+	}
+	wide := "../../testdata/recordings/workers"
+	var dirs []string
+	for _, from := range []string{wide, narrowed(f, wide)} {
+		dir := f.TempDir()
+		for _, name := range []string{"metadata", "tables"} {
+			data, err := os.ReadFile(filepath.Join(from, name))
+			if err != nil {
+				f.Fatal(err)
+			}
+			write(f, dir, name, data)
+		}
+		dirs = append(dirs, dir)
 	}
 	f.Fuzz(func(t *testing.T, calls []byte) {
-		write(t, dir, "calls_0", calls)
-		r, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
+		for _, dir := range dirs {
+			fuzzPackets(t, dir, calls)
 		}
-		var stacks Stacks[int, int]
-		read := func(s *Stream, limit int) (events int) {
-			defer s.Close()
-			var e Event
-			last := uint64(0)
-			for s.Next(&e) {
-				if events++; events > limit {
-					t.Fatalf("%d events of %d bytes", events, len(calls))
+	})
+}
+
+func fuzzPackets(t *testing.T, dir string, calls []byte) {
+	write(t, dir, "calls_0", calls)
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stacks Stacks[int, int]
+	read := func(s *Stream, limit int) (events int) {
+		defer s.Close()
+		var e Event
+		last := uint64(0)
+		for s.Next(&e) {
+			if events++; events > limit {
+				t.Fatalf("%d events of %d bytes", events, len(calls))
+			}
+			if e.Ticks < last {
+				t.Fatalf("event %d goes back in time", events)
+			}
+			last = e.Ticks
+			printAll(t, r, &e)
+			if e.Enters() || e.Exits() {
+				st := stacks.Of(&e)
+				for n := st.Unseen(&e); n > 0; n-- {
+					st.Pop()
 				}
-				if e.Ticks < last {
-					t.Fatalf("event %d goes back in time", events)
-				}
-				last = e.Ticks
-				printAll(t, r, &e)
-				if e.Enters() || e.Exits() {
-					st := stacks.Of(&e)
-					for n := st.Unseen(&e); n > 0; n-- {
-						st.Pop()
-					}
-					if e.Enters() {
-						st.Push(&e)
-					} else if st.Ends(&e) != nil {
-						st.Pop()
-					}
+				if e.Enters() {
+					st.Push(&e)
+				} else if st.Ends(&e) != nil {
+					st.Pop()
 				}
 			}
-			return events
 		}
-		most := len(calls)/recordHead + len(calls)/packetHead
-		all := read(r.Events(Window{}), most)
-		if n := read(r.Events(Window{From: 1 << 50}), most); n > all {
-			t.Fatalf("%d events in a window, %d in all", n, all)
-		}
-		s := r.Events(Window{Follow: true})
-		s.Poll(false)
-		s.Poll(true)
-		read(s, most)
-	})
+		return events
+	}
+	most := len(calls)/format.RecordNear + len(calls)/packetHead
+	all := read(r.Events(Window{}), most)
+	if n := read(r.Events(Window{From: 1 << 50}), most); n > all {
+		t.Fatalf("%d events in a window, %d in all", n, all)
+	}
+	s := r.Events(Window{Follow: true})
+	s.Poll(false)
+	s.Poll(true)
+	read(s, most)
 }
 
 // FuzzValues prints values of any bytes, with real types.

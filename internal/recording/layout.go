@@ -14,14 +14,16 @@ const (
 	lostAt     = int(unsafe.Offsetof(format.Packet{}.Lost))
 	sizeAt     = int(unsafe.Offsetof(format.Packet{}.Size))
 
-	recordHead  = format.RecordSize
-	kindAt      = int(unsafe.Offsetof(format.Record{}.Kind))
-	wordsAt     = int(unsafe.Offsetof(format.Record{}.Words))
-	depthAt     = int(unsafe.Offsetof(format.Record{}.Depth))
-	functionAt  = int(unsafe.Offsetof(format.Record{}.Function))
-	goroutineAt = int(unsafe.Offsetof(format.Record{}.Goroutine))
+	recordHead  = 24
+	kindAt      = int(unsafe.Offsetof(wideRecord{}.Kind))
+	wordsAt     = int(unsafe.Offsetof(wideRecord{}.Words))
+	depthAt     = int(unsafe.Offsetof(wideRecord{}.Depth))
+	functionAt  = int(unsafe.Offsetof(wideRecord{}.Function))
+	goroutineAt = int(unsafe.Offsetof(wideRecord{}.Goroutine))
 
 	tableHead   = format.TableRecordSize
 	tableKindAt = int(unsafe.Offsetof(format.TableRecord{}.Kind))
 	tableSizeAt = int(unsafe.Offsetof(format.TableRecord{}.Size))
 )
+
+var _ = [1]int{}[unsafe.Sizeof(wideRecord{})-recordHead]

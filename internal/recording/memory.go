@@ -30,9 +30,6 @@ func FromTables(env Env, packets []byte) *Recording {
 	return r
 }
 
-// Decode reads the record that b begins with. It returns false if there is none.
-func (e *Event) Decode(b []byte) bool { return e.decode(b) != 0 }
-
 // Through returns a converter of the ticks of a timer (see Recording.Timer), given two moments.
 func Through(timer int, first, last Clock) Converter {
 	return (&Recording{Timer: timer, clocks: []Clock{first, last}}).Converter()

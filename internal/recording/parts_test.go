@@ -22,9 +22,14 @@ func large(t *testing.T) string {
 	first, _ := r.Clocks()
 	random := rand.New(rand.NewPCG(1, 2))
 	ticks := first.Ticks
+	var on [3]uint64 // by processor: the goroutine
 	for range 200_000 {
 		ticks += random.Uint64N(50)
-		e := Event{Ticks: ticks, Kind: []Kind{Entry, Exit, Line, GoroutineStart}[random.IntN(4)], Goroutine: 1 + random.Uint64N(9), Function: 1, Processor: int32(random.IntN(3))}
+		processor := random.IntN(3)
+		if random.IntN(10) == 0 || on[processor] == 0 {
+			on[processor] = 1 + random.Uint64N(9)
+		}
+		e := Event{Ticks: ticks, Kind: []Kind{Entry, Exit, Line, GoroutineStart}[random.IntN(4)], Goroutine: on[processor], Function: 1, Processor: int32(processor)}
 		if random.IntN(10_000) == 0 {
 			e = Event{Kind: Lost, Call: 1 + random.Uint64N(5), Processor: e.Processor}
 		}

@@ -20,9 +20,9 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
-// Version is the latest format that this package reads. Programs write version 1; compact
-// recordings have version 2.
-const Version = format.CompactVersion
+// Version is the latest format that this package reads, and what programs write. Compact recordings
+// have version 2. Wide ones, which a Writer writes, have version 1.
+const Version = format.Version
 
 // How much is recorded of values, unless the metadata says otherwise.
 const (

@@ -115,7 +115,12 @@ func TestWindow(t *testing.T) {
 // TestCut cuts a file off at each byte: what is whole before is read, and the rest is said to be
 // damaged.
 func TestCut(t *testing.T) {
-	dir := copyOf(t, "parser")
+	cut(t, copyOf(t, "parser"))
+	cut(t, narrowed(t, "../../testdata/recordings/parser"))
+}
+
+func cut(t *testing.T, dir string) {
+	t.Helper()
 	whole, err := os.ReadFile(filepath.Join(dir, "calls_0"))
 	if err != nil {
 		t.Fatal(err)
@@ -176,10 +181,15 @@ func TestDamagedPacket(t *testing.T) {
 		{"content", func(b []byte) { binary.LittleEndian.PutUint64(b[32:], 1<<40) }, "of content", true},
 		{"size", func(b []byte) { binary.LittleEndian.PutUint64(b[40:], 8) }, "a packet of 1 bytes", true},
 		{"record", func(b []byte) { b[packetHead+9] = 0 }, "a record that cannot be", true},
+		{"narrow record", func(b []byte) { b[packetHead+narrowWordsAt] = 0 }, "a record that cannot be", true},
+		{"narrow nothing", func(b []byte) {}, "", false},
 		{"nothing", func(b []byte) {}, "", false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := copyOf(t, "parser")
+			if strings.HasPrefix(test.name, "narrow") {
+				dir = narrowed(t, dir)
+			}
 			n := len(readAll(t, open(t, dir), Window{}))
 			change(t, dir, "calls_0", func(b []byte) []byte {
 				packet := make([]byte, packetUsual)
@@ -451,7 +461,7 @@ func TestBegun(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
-		{"ftrace_format = 1", "ftrace_format = 3", "the recording has format 3, and this ftrace reads formats up to 2"},
+		{"ftrace_format = 1", "ftrace_format = 4", "the recording has format 4, and this ftrace reads formats up to 3"},
 		{"ftrace_format = 1", "", "env has no ftrace_format"},
 		{"byte_order = le", "byte_order = be", `byte order "be"`},
 		{"uuid = \"", "uuid = \"x", "uuid"},

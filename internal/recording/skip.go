@@ -49,14 +49,13 @@ func (c *cursor) skipUntil(ticks uint64) {
 		if !ok || !more || next.begin > ticks {
 			return
 		}
-		buf := make([]byte, p.size) // the content may have grown until the next packet began
-		n, _ := c.file.ReadAt(buf, c.offset)
+		got := c.readAt(c.offset, make([]byte, p.size)) // the content may have grown until the next packet began
 		pos := packetHead
 		if c.in {
 			pos = c.pos
 		}
 		c.lost = max(c.lost, p.lost)
-		c.skipped += c.r.count(buf[:n], pos)
+		c.skipped += c.r.count(got.buf[:got.n], pos)
 		c.buf, c.pos = nil, 0 // an event may still refer to it
 		c.pass(int64(p.size))
 	}

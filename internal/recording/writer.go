@@ -10,8 +10,8 @@ import (
 	"github.com/ftrace-wrap/ftrace-wrap/internal/format"
 )
 
-// A Writer writes events to a new recording, as a program would have written them. It is for parts
-// of recordings, and for one goroutine.
+// A Writer writes events to a new recording, which is wide. It is for parts of recordings, and for
+// one goroutine.
 type Writer struct {
 	r     *Recording
 	dir   string
@@ -31,7 +31,7 @@ type writtenFile struct {
 
 // NewWriter makes a new directory for a recording with the process and the tables of r.
 func (r *Recording) NewWriter(dir string) (*Writer, error) {
-	if err := r.copyTables(dir, format.Version); err != nil {
+	if err := r.copyTables(dir, format.WideVersion); err != nil {
 		return nil, err
 	}
 	return &Writer{r: r, dir: dir, files: map[int32]*writtenFile{}}, nil

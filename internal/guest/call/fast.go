@@ -93,17 +93,24 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 	if !records {
 		frame.Place.Where = ftrace_format_Nowhere
 	} else {
-		frame.Place.Where = w.where | uint64(w.pos)<<(ftrace_format_PlaceOffset-3)
 		r := w.next()
-		values := add(unsafe.Pointer(r), ftraceRecordSize+8)
-		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(count) | known&(ftrace_format_FrameNotTimed<<32)*(ftrace_format_Untimed/(ftrace_format_FrameNotTimed<<32))
+		frame.Place.Where = w.placed(0)
+		head := ftrace_format_KindEntry | uint64(frame.shown)<<16
+		size = ftraceRecordSize
+		if number := uint64(count); known&(ftrace_format_FrameNotTimed<<32) == 0 && number>>32 == 0 {
+			*(*uint64)(unsafe.Pointer(&r.Function)) = known&(1<<32-1) | number<<32
+		} else {
+			r.Function = frame.Key
+			head, size = head+(ftrace_format_KindEntryLong-ftrace_format_KindEntry), r.long(number|known&(ftrace_format_FrameNotTimed<<32)*(ftrace_format_Untimed/(ftrace_format_FrameNotTimed<<32)))
+		}
+		values := add(unsafe.Pointer(r), size)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
-			size = r.head(frame, ftrace_format_KindEntry, ftraceRecordSize/8+1)
+			r.head(head, size)
 		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) {
 			l.writeFirst(values, first)
-			size = r.head(frame, ftrace_format_KindEntryArgs, ftraceRecordSize/8+3)
+			size = r.head(head+1, size+16)
 		} else {
-			size = r.write(frame, ftrace_format_KindEntry, values, &f.entryLayouts, 0, first, n)
+			size = r.write(frame, head, values, &f.entryLayouts, 0, first, n)
 			t, w = getg().ftrace, getg().m.p.ptr().ftrace
 			frame = t.top.below()
 		}
@@ -166,18 +173,27 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	size := uintptr(0)
 	if records {
 		r := w.next()
-		values := add(unsafe.Pointer(r), ftraceRecordSize)
+		head := uint64(ftrace_format_KindExitNear)
+		size = ftrace_format_RecordNear
+		// If the entry is in this chunk, only the offset differs.
+		if back := w.placed(0) - frame.Place.Where; back<<16 == 0 && frame.Place.Ticks >= w.chunk.Begin {
+			head |= back >> ftrace_format_PlaceOffset << 16
+		} else {
+			head, size = ftrace_format_KindExit|uint64(frame.shown)<<16, ftraceRecordSize
+			r.Function, r.Call = frame.Key, 0
+		}
+		values := add(unsafe.Pointer(r), size)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
-			size = r.head(frame, ftrace_format_KindExit, ftraceRecordSize/8)
+			r.head(head, size)
 		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) {
 			l.writeFirst(values, first)
-			size = r.head(frame, ftrace_format_KindExitResults, ftraceRecordSize/8+2)
+			size = r.head(head+1, size+16)
 		} else {
 			flags := uint32(0)
 			if how == 0 {
 				flags = ftraceLayoutPointers
 			}
-			size = r.write(frame, ftrace_format_KindExit, values, &f.exitLayouts, flags, first, n)
+			size = r.write(frame, head, values, &f.exitLayouts, flags, first, n)
 			t, w = getg().ftrace, getg().m.p.ptr().ftrace
 			frame = t.top.below()
 		}
@@ -196,7 +212,7 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	if on := ftraceConsumers(); on != 0 {
 		where := uint64(ftrace_format_Nowhere)
 		if size != 0 {
-			where = w.where | uint64(w.pos-(size+7)&^7)<<(ftrace_format_PlaceOffset-3)
+			where = w.placed(size)
 		}
 		ftraceConsume(getg(), t, w, frame, outcome, on, now, where)
 		t = getg().ftrace
@@ -210,23 +226,32 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 	t.shown = frame.shown
 }
 
-// next begins a record and sets its goroutine.
+// next begins a record of this goroutine.
 //
 //go:nosplit
 func (w *ftraceWriter) next() *ftraceEvent {
+	if goroutine := getg().goid; w.turn.goroutine != goroutine {
+		w.turnTo(goroutine, w.last)
+	}
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
-	r.Goroutine = getg().goid
 	return r
 }
 
-// head sets the rest of the record's head, except the time, and returns the record's size. The
-// record belongs to the call of frame and has that many words.
+// head sets the record's kind and depth, which are in head as in a record, and its size, which it
+// returns.
 //
 //go:nosplit
-func (r *ftraceEvent) head(frame *ftraceFrame, kind uint8, words uintptr) (size uintptr) {
-	*(*uint64)(unsafe.Pointer(&r.Kind)) = uint64(kind) | uint64(words)<<8 | uint64(frame.shown)<<16 | uint64(frame.Key)<<32
-	return words * 8
+func (r *ftraceEvent) head(head uint64, size uintptr) uintptr {
+	*(*uint32)(unsafe.Pointer(&r.Kind)) = uint32(head) | uint32(size+7)/8<<8
+	return size
+}
+
+// placed returns where the last record is, which has that size.
+//
+//go:nosplit
+func (w *ftraceWriter) placed(size uintptr) (where uint64) {
+	return w.where | uint64(w.pos-(size+7)&^7)<<(ftrace_format_PlaceOffset-3)
 }
 
 // complete sets the time of the record of that size, if there is one. It returns that time: now, or
@@ -237,12 +262,32 @@ func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 	now = t.after(max(now, w.last))
 	t.last, w.last = now, now
 	if size != 0 {
+		if now-w.turn.ticks >= 1<<32 {
+			w.late(now, size)
+		}
 		chunk, pos := w.chunk, w.pos
-		*(*uint64)(add(unsafe.Pointer(chunk), pos)) = now
+		*(*uint32)(add(unsafe.Pointer(chunk), pos)) = uint32(now)
 		ftraceStore64(&chunk.Content, uint64(pos+size)*8)
 		w.pos = pos + (size+7)&^7
 	}
 	return now
+}
+
+// late makes room for a turn before the record of that size, which is about to be completed.
+//
+//go:nosplit
+//go:noinline
+func (w *ftraceWriter) late(now uint64, size uintptr) {
+	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
+	switch r.Kind {
+	case ftrace_format_KindExitNear, ftrace_format_KindExitNearResults:
+		r.Depth += ftrace_format_TurnSize / 8
+	case ftrace_format_KindExit, ftrace_format_KindExitResults:
+	default: // the innermost frame has where its entry is
+		getg().ftrace.top.below().Place.Where += ftrace_format_TurnSize / 8 << ftrace_format_PlaceOffset
+	}
+	memmove(add(unsafe.Pointer(r), ftrace_format_TurnSize), unsafe.Pointer(r), size)
+	w.turnTo(w.turn.goroutine, now)
 }
 
 // usual returns the layout that the values mostly have, or nil.
@@ -293,23 +338,23 @@ func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 	return true
 }
 
-// write writes n values, at least one, at p, and the record's head. kind is the kind of a record
-// without values; write turns it into the one with values.
+// write writes n values, at least one, at p, and the record's head. The kind in head is that of a
+// record without values; write turns it into the one with values. It returns the record's size.
 //
 //go:nosplit
-func (r *ftraceEvent) write(frame *ftraceFrame, kind uint8, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
+func (r *ftraceEvent) write(frame *ftraceFrame, head uint64, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
 	size = uintptr(p) - uintptr(unsafe.Pointer(r))
 	if l := known.usual(); l.fits(first, n) && l.writeMore(p, first, n) {
 		l.writeFirst(p, first)
-		return r.head(frame, kind+1, size/8+1+uintptr(n))
+		return r.head(head+1, size+8+8*uintptr(n))
 	}
 	mp := acquirem()
 	values := unsafe.Slice(first, n)
 	if l := known.find(values, flags|frame.clause.ptr().Own<<ftraceOfRedaction, nil, n); l != nil {
-		kind++
+		head++
 		size += l.capture(p, r, values)
 	} // else there are too many layouts
-	r.head(frame, kind, (size+7)/8)
+	r.head(head, size)
 	releasem(mp)
 	return size
 }

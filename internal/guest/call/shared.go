@@ -22,16 +22,16 @@ func (t *ftraceG) soleEntry(gp *g, f *ftraceFunc, o *ftraceOther, offset uintptr
 		frame.Place, frame.Event = ftrace_format_Place{}, 0
 		t.top = frame.above()
 		t.depth++
-		r, kind := w.next(), uint64(ftrace_format_KindEntry)
-		p, size := add(unsafe.Pointer(r), ftraceRecordSize), ftraceRecordSize+8
-		*(*uint64)(p) = frame.Count
+		r, number := w.next(), frame.Count
 		if clause.Untimed {
-			*(*uint64)(p) |= ftrace_format_Untimed
+			number |= ftrace_format_Untimed
 		}
+		size := r.number(number)
+		kind := uint64(r.Kind)
 		if len(args) > 0 && clause.Detail == ftrace_rule_Args {
 			if l := f.entryLayouts.find(args, ftraceLayoutFlags(clause), nil, len(args)); l != nil {
-				kind = ftrace_format_KindEntryArgs
-				size += l.captureSome(add(p, 8), r, args)
+				kind++ // to the kind with values
+				size += l.captureSome(add(unsafe.Pointer(r), size), r, args)
 			}
 		}
 		w.sole(t, r, clause, kind, t.seen[o.session], f.key, size)
@@ -56,6 +56,7 @@ func (t *ftraceG) soleExit(gp *g, f *ftraceFunc, offset uintptr, how uint32, fir
 	mp := acquirem()
 	if w := o.writer(mp, t); w != nil {
 		r, kind := w.next(), uint64(ftrace_format_KindExit)
+		r.Call = 0
 		size := ftraceRecordSize
 		if n > 0 && clause.Detail == ftrace_rule_Args {
 			flags, values := ftraceLayoutFlags(clause), unsafe.Slice(first, n)
@@ -102,7 +103,8 @@ func (l *ftraceLayout) captureSome(p unsafe.Pointer, r *ftraceEvent, values []an
 
 // sole completes a record of a call.
 func (w *ftraceWriter) sole(t *ftraceG, r *ftraceEvent, clause *ftrace_rule_Clause, kind uint64, depth int32, key uint32, size uintptr) {
-	*(*uint64)(unsafe.Pointer(&r.Kind)) = kind | uint64((size+7)/8)<<8 | uint64(depth)<<16 | uint64(key)<<32
+	r.Function = key
+	r.head(kind|uint64(depth)<<16, size)
 	now := t.last + 1
 	if !clause.Untimed {
 		now = ftraceTicks()

@@ -135,8 +135,7 @@ func ftraceRecordEntry(gp *g, t *ftraceG, frame *ftraceFrame, layout *ftraceLayo
 		frame.Place = ftrace_format_Place{w.now(t, frame.Flags), ftrace_format_Nowhere}
 		if records && w.room(mp) {
 			w.first(gp, t)
-			frame.Place = w.place()
-			w.entry(gp, frame, frame.shown, frame.Flags&ftrace_format_FrameNotTimed != 0, layout, args)
+			frame.Place = w.entry(gp, frame, frame.shown, frame.Flags&ftrace_format_FrameNotTimed != 0, layout, args)
 			t.last = w.last // which is later if a chunk was begun
 		}
 	}

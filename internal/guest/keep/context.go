@@ -150,16 +150,42 @@ func (p *ftrace_format_Place) kind() uint8 {
 	return 0
 }
 
-// read copies the record, or returns nil if it is gone.
+// read copies the record, or returns nil if it is gone. In the copy an entry has its number after
+// the head, and an exit the whole head, whatever the record has, and the kinds are those of others.
 func (p *ftrace_format_Place) read(to *ftraceText) *ftraceEvent {
 	c := p.chunk()
 	if c == nil {
 		return nil
 	}
-	from := c.record(p.offset())
-	memmove(unsafe.Pointer(&to.data), unsafe.Pointer(from), uintptr(from.Words)*8)
-	r := (*ftraceEvent)(unsafe.Pointer(&to.data))
-	if p.chunk() == nil || r.Ticks != p.Ticks {
+	from, r := c.record(p.offset()), (*ftraceEvent)(unsafe.Pointer(&to.data))
+	kind, size, had, has := from.Kind, uintptr(from.Words)*8, ftraceRecordSize, ftraceRecordSize
+	switch kind {
+	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs:
+		has += 8
+	case ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs:
+		kind -= ftrace_format_KindEntryLong - ftrace_format_KindEntry
+	case ftrace_format_KindExitNear, ftrace_format_KindExitNearResults:
+		kind -= ftrace_format_KindExitNear - ftrace_format_KindExit
+		had = ftrace_format_RecordNear
+	}
+	if size < had {
+		return nil // it is being overwritten
+	}
+	memmove(unsafe.Pointer(r), unsafe.Pointer(from), had)
+	memmove(add(unsafe.Pointer(r), has), add(unsafe.Pointer(from), had), size-had)
+	r.Kind = kind
+	switch {
+	case had < ftraceRecordSize:
+		back := uintptr(r.Depth) * 8
+		if back > p.offset() {
+			return nil
+		}
+		entry := c.record(p.offset() - back)
+		r.Depth, r.Function = entry.Depth, entry.Function
+	case has > ftraceRecordSize:
+		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(r.Call)
+	}
+	if p.chunk() == nil || r.Ticks != uint32(p.Ticks) {
 		return nil
 	}
 	return r
@@ -249,10 +275,12 @@ func (s *ftracePlaces) collect(goid uint64, n int, since uint64) uint64 {
 
 // scan inserts those of the goroutine's records in a chunk that are not before since.
 func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, since uint64) {
-	for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.Content)/8); {
+	var turn ftraceRecordTurn
+	for offset := unsafe.Sizeof(*c); offset+ftrace_format_RecordNear <= uintptr(atomic.Load64(&c.Content)/8); {
 		r := c.record(offset)
-		if r.Goroutine == goid && r.Ticks >= since {
-			s.insert(ftracePlaceAt(r.Ticks, number, int32(writer), offset))
+		turn.sees(r)
+		if ticks := turn.ticksOf(r); turn.goroutine == goid && ticks >= since && r.Kind != ftrace_format_KindTurn {
+			s.insert(ftracePlaceAt(ticks, number, int32(writer), offset))
 		}
 		if r.Words == 0 {
 			return // it is being overwritten
@@ -273,9 +301,11 @@ func ftraceStartedSince(since uint64, take func(goid, by, at uint64)) {
 			if c == nil {
 				break
 			}
-			for offset := unsafe.Sizeof(*c); offset+ftraceRecordSize <= uintptr(atomic.Load64(&c.Content)/8); {
+			var turn ftraceRecordTurn
+			for offset := unsafe.Sizeof(*c); offset+ftrace_format_RecordNear <= uintptr(atomic.Load64(&c.Content)/8); {
 				r := c.record(offset)
-				goid, at, words, by := r.Goroutine, r.Ticks, r.Words, uint64(0)
+				turn.sees(r)
+				goid, at, words, by := turn.goroutine, turn.ticksOf(r), r.Words, uint64(0)
 				starts := r.Kind == ftrace_format_KindGoroutineStart && at >= since
 				if offset += uintptr(words) * 8; starts && offset <= ftrace_format_RingChunk {
 					by = *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))
@@ -297,7 +327,8 @@ func ftraceStartedSince(since uint64, take func(goid, by, at uint64)) {
 // beginning returns when the nth last entry was, or 0 if there are fewer.
 func (s *ftracePlaces) beginning(n int) uint64 {
 	for i := s.n - 1; i >= 0; i-- {
-		if kind := s.at(i).kind(); kind == ftrace_format_KindEntry || kind == ftrace_format_KindEntryArgs || kind == ftrace_format_KindEntryLate {
+		switch s.at(i).kind() {
+		case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLate, ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs:
 			if n--; n == 0 {
 				return s.at(i).Ticks
 			}
@@ -343,7 +374,7 @@ func ftraceContext(gp *g, t *ftraceG, n int, shown uint64, take ftraceTakesLine)
 		for i := range t.depth {
 			frame := t.frame(i)
 			r := frame.Place.read(record)
-			if frame.clause == 0 || r != nil && r.Ticks >= since {
+			if frame.clause == 0 || r != nil && frame.Place.Ticks >= since {
 				continue
 			}
 			b.recordedEntry(gp, frame.shown, frame.fn.ptr(), uintptr(frame.Count), r)
@@ -360,7 +391,7 @@ func ftraceContext(gp *g, t *ftraceG, n int, shown uint64, take ftraceTakesLine)
 		if r == nil || int32(r.Depth) > depth && since == shown && t != nil {
 			continue // it is within a call that was printed before
 		}
-		depth = b.recorded(gp, r, depth, take)
+		depth = b.recorded(gp, r, p.Ticks, depth, take)
 	}
 	if t != nil {
 		t.contextShown = ftraceTicks()
@@ -381,9 +412,9 @@ func (b *ftraceText) put(take ftraceTakesLine, kind byte, depth int32) {
 	b.n = 0
 }
 
-// recorded prints a record. depth is how many of the printed calls have not ended; recorded returns
-// that number after the record.
-func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTakesLine) int32 {
+// recorded prints a record of this time. depth is how many of the printed calls have not ended;
+// recorded returns that number after the record.
+func (b *ftraceText) recorded(gp *g, r *ftraceEvent, ticks uint64, depth int32, take ftraceTakesLine) int32 {
 	f := ftraceFuncOf(r.Function)
 	at := int32(r.Depth)
 	kind := byte(ftraceLineOther)
@@ -460,7 +491,7 @@ func (b *ftraceText) recorded(gp *g, r *ftraceEvent, depth int32, take ftraceTak
 			n := (*uint64)(add(unsafe.Pointer(w), unsafe.Sizeof(*w)))
 			others = unsafe.Slice((*uint64)(add(unsafe.Pointer(n), 8)), *n)
 		}
-		b.wait(gp, at, f, w, others, r.Ticks, &unknown, 0)
+		b.wait(gp, at, f, w, others, ticks, &unknown, 0)
 	}
 	if b.n != 0 {
 		b.put(take, kind, at)

@@ -135,7 +135,7 @@ func (w *ftraceWriter) advance(id int32) bool {
 	if w.of.chunks != 0 {
 		w.limit = w.of.chunkSize - ftraceRecordRoom
 	}
-	w.where = ftracePlaceAt(0, c.Number, id, 0).Where
+	w.where, w.turn = ftracePlaceAt(0, c.Number, id, 0).Where, ftraceRecordTurn{}
 	atomic.StoreRel64(&c.Content, size*8)
 	return true
 }

@@ -92,9 +92,10 @@ func ftraceDumpRings(directory string) string {
 
 // until returns how many bits of a chunk's content are of records up to some ticks.
 func (c *ftraceChunk) until(end, content uint64) uint64 {
+	var turn ftraceRecordTurn
 	for at := uint64(ftrace_format_PacketSize); at < content/8; {
-		r := (*ftrace_format_Record)(add(unsafe.Pointer(c), uintptr(at)))
-		if r.Ticks > end || r.Words == 0 {
+		r := c.record(uintptr(at))
+		if turn.sees(r); turn.ticksOf(r) > end || r.Words == 0 {
 			return at * 8
 		}
 		at += uint64(r.Words) * 8

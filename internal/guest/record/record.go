@@ -9,7 +9,8 @@
 // ring. So what is recorded is there whatever ends the program. The chunk's size of content, which
 // is written after each record, says which records are whole.
 //
-// A record consists of words, in the machine's byte order. All begin with an ftraceEvent.
+// A record consists of words, in the machine's byte order. All begin with an ftraceEvent, but for
+// those that say which goroutine the next ones are of.
 
 package runtime
 
@@ -29,7 +30,7 @@ type ftraceEvent struct {
 const (
 	ftracePrefetch   = 512 // bytes that the processor is told to fetch in advance, since nothing else has them in its cache
 	ftraceRecordSize = uintptr(ftrace_format_RecordSize)
-	ftraceRecordRoom = ftrace_format_RecordMax + 128 // with a goroutine's first record before it
+	ftraceRecordRoom = ftrace_format_RecordMax + 128 // with a goroutine's first record before it, and a turn before each
 )
 
 // ftraceChunk is the head of a chunk.
@@ -55,10 +56,11 @@ type ftraceWriter struct {
 	ownEnd       uint32  // where a goroutine's history starts again from the beginning
 	halfSize     uintptr // distance from the first half of history, summaries and tallies to the second
 
-	chunk *ftraceChunk // being written, or nil
-	pos   uintptr      // where the next record goes, from the chunk's start
-	limit uintptr      // from here on there is too little room
-	where uint64       // the place of the chunk's first byte
+	chunk *ftraceChunk     // being written, or nil
+	pos   uintptr          // where the next record goes, from the chunk's start
+	limit uintptr          // from here on there is too little room
+	where uint64           // the place of the chunk's first byte
+	turn  ftraceRecordTurn // the chunk's last; its goroutine is 0 if there is none
 
 	number    uint64 // of the next chunk
 	lost      uint64 // number of records lost
@@ -88,6 +90,25 @@ var (
 	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.crossed)-unsafe.Offsetof(ftrace_format_Processor{}.Crossed)]
 	_ = [1]int{}[unsafe.Offsetof(ftraceWriter{}.waited)-unsafe.Offsetof(ftrace_format_Processor{}.Waits)]
 )
+
+// ftraceRecordTurn is what a chunk's last ftrace_format_Turn said.
+type ftraceRecordTurn struct {
+	goroutine uint64
+	ticks     uint64
+}
+
+// sees takes in what r says, if it is an ftrace_format_Turn.
+func (t *ftraceRecordTurn) sees(r *ftraceEvent) {
+	if r.Kind == ftrace_format_KindTurn {
+		to := (*ftrace_format_Turn)(unsafe.Pointer(r))
+		*t = ftraceRecordTurn{to.Goroutine, to.Ticks}
+	}
+}
+
+// ticksOf returns the ticks of a record that follows the turn.
+func (t *ftraceRecordTurn) ticksOf(r *ftraceEvent) uint64 {
+	return t.ticks + uint64(r.Ticks-uint32(t.ticks))
+}
 
 // ftraceStream is a recording: an observer's, or a copy of the rings.
 type ftraceStream struct {
@@ -275,11 +296,13 @@ func (s *ftraceStream) session() int {
 // begin begins a record of what was last noted. ftraceWriter.end completes it. Its size is not set
 // yet.
 func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftraceEvent {
+	if w.turn.goroutine != gp.goid || w.last-w.turn.ticks >= 1<<32 {
+		w.turnTo(gp.goid, w.last)
+	}
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	sys.Prefetch(uintptr(unsafe.Pointer(r)) + ftracePrefetch)
-	r.Ticks = w.last
-	r.Goroutine = gp.goid
-	r.Function = 0
+	r.Ticks = uint32(w.last)
+	r.Function, r.Call = 0, 0
 	if f != nil {
 		r.Function = f.key
 	}
@@ -288,43 +311,72 @@ func (w *ftraceWriter) begin(gp *g, kind uint8, f *ftraceFunc, depth int32) *ftr
 	return r
 }
 
-// end completes the record that begins at r and has size bytes.
-func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) {
-	words := (size + 7) / 8
-	r.Words = uint8(words)
-	ftraceStore64(&w.chunk.Content, uint64(w.pos+size)*8)
-	w.pos += words * 8
+// turnTo records that what follows is of a goroutine.
+//
+//go:nosplit
+//go:noinline
+func (w *ftraceWriter) turnTo(goroutine, ticks uint64) {
+	r := (*ftrace_format_Turn)(add(unsafe.Pointer(w.chunk), w.pos))
+	r.Low, r.Kind, r.Words, r.Depth = uint32(ticks), ftrace_format_KindTurn, ftrace_format_TurnSize/8, 0
+	r.Goroutine, r.Ticks = goroutine, ticks
+	w.turn = ftraceRecordTurn{goroutine, ticks}
+	w.pos += ftrace_format_TurnSize
+	ftraceStore64(&w.chunk.Content, uint64(w.pos)*8)
 }
 
-// place returns where the next record goes.
-func (w *ftraceWriter) place() ftrace_format_Place {
-	return ftrace_format_Place{w.last, w.where | uint64(w.pos/8)<<ftrace_format_PlaceOffset}
+// end completes the record that begins at r and has size bytes. It returns where that is.
+func (w *ftraceWriter) end(r *ftraceEvent, size uintptr) ftrace_format_Place {
+	words := (size + 7) / 8
+	r.Words = uint8(words)
+	at := w.pos
+	ftraceStore64(&w.chunk.Content, uint64(at+size)*8)
+	w.pos += words * 8
+	return ftrace_format_Place{w.last, w.where | uint64(at/8)<<ftrace_format_PlaceOffset}
 }
 
 // entry records that the call of the topmost frame begins, with its parameters if there is a
 // layout. depth is how many of the recording's calls are around it. A call that was left out, and
-// is timed, began before that.
-func (w *ftraceWriter) entry(gp *g, frame *ftraceFrame, depth int32, untimed bool, layout *ftraceLayout, args []any) {
+// is timed, began before that. entry returns where the record is.
+func (w *ftraceWriter) entry(gp *g, frame *ftraceFrame, depth int32, untimed bool, layout *ftraceLayout, args []any) ftrace_format_Place {
 	r := w.begin(gp, ftrace_format_KindEntry, frame.fn.ptr(), depth)
-	p := add(unsafe.Pointer(r), ftraceRecordSize)
-	*(*uint64)(p) = frame.Count
+	number := frame.Count
 	if untimed {
-		*(*uint64)(p) |= ftrace_format_Untimed
+		number |= ftrace_format_Untimed
 	}
-	size := ftraceRecordSize + 8
 	if frame.Flags&ftrace_format_FrameAtEnd != 0 {
-		*(*uint64)(p) |= ftrace_format_AtEnd
-		if !untimed {
-			r.Kind = ftrace_format_KindEntryLate
-			*(*uint64)(add(p, 8)) = min(uint64(frame.start), r.Ticks)
-			size += 8
-		}
+		number |= ftrace_format_AtEnd
 	}
+	size := r.number(number)
 	if layout != nil {
-		r.Kind = ftrace_format_KindEntryArgs
-		size += layout.capture(add(p, 8), r, args)
+		r.Kind++ // to the kind with values
+		size += layout.capture(add(unsafe.Pointer(r), size), r, args)
+	} else if frame.Flags&ftrace_format_FrameAtEnd != 0 && !untimed {
+		r.Kind = ftrace_format_KindEntryLate
+		*(*uint64)(add(unsafe.Pointer(r), size)) = min(uint64(frame.start), w.last)
+		size += 8
 	}
-	w.end(r, size)
+	return w.end(r, size)
+}
+
+// number sets the number of the call in the head of an entry, or after it. It returns the record's
+// size so far.
+//
+//go:nosplit
+func (r *ftraceEvent) number(number uint64) (size uintptr) {
+	if r.Kind, r.Call = ftrace_format_KindEntry, uint32(number); number>>32 == 0 {
+		return ftraceRecordSize
+	}
+	r.Kind = ftrace_format_KindEntryLong
+	return r.long(number)
+}
+
+// long is number for one that has flags, or more than 32 bits.
+//
+//go:nosplit
+func (r *ftraceEvent) long(number uint64) (size uintptr) {
+	r.Call = 0
+	*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = number
+	return ftraceRecordSize + 8
 }
 
 // first makes the goroutine's first record in the program's own recording, unless it was made.
@@ -344,7 +396,7 @@ func (w *ftraceWriter) goroutine(gp *g, t *ftraceG) {
 
 // exit records that the call of the topmost frame ends: by p, by the panic that was recovered, or
 // with results. clause says which values are wanted; nil: none. It returns where that record is.
-func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, results []any, p *_panic) (place ftrace_format_Place) {
+func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, results []any, p *_panic) ftrace_format_Place {
 	switch {
 	case frame.Flags&ftrace_format_FrameReplaced != 0:
 		w.values(gp, ftrace_format_KindMock, frame, clause, depth, nil)
@@ -357,38 +409,34 @@ func (w *ftraceWriter) exit(gp *g, mp *m, frame *ftraceFrame, clause *ftrace_rul
 	if !w.room(mp) {
 		return ftrace_format_Place{0, ftrace_format_Nowhere}
 	}
-	place = w.place()
 	switch {
 	case p != nil && p.goexit:
-		w.values(gp, ftrace_format_KindExitGoexit, frame, clause, depth, nil)
+		return w.values(gp, ftrace_format_KindExitGoexit, frame, clause, depth, nil)
 	case p != nil:
-		w.panic(gp, ftrace_format_KindExitPanic, frame, clause, depth, p.arg)
+		return w.panic(gp, ftrace_format_KindExitPanic, frame, clause, depth, p.arg)
 	case frame.Flags&ftrace_format_FramePanicked != 0:
-		w.panic(gp, ftrace_format_KindExitPanic, frame, clause, depth, gp.ftraceRecovered)
+		return w.panic(gp, ftrace_format_KindExitPanic, frame, clause, depth, gp.ftraceRecovered)
 	case len(results) > 0 && clause != nil && clause.Detail >= ftrace_rule_Args:
 		if clause.Capture != "" {
-			w.valuesAndPaths(gp, frame, clause, depth, results)
-		} else {
-			w.values(gp, ftrace_format_KindExitResults, frame, clause, depth, results)
+			return w.valuesAndPaths(gp, frame, clause, depth, results)
 		}
-	default:
-		w.end(w.begin(gp, ftrace_format_KindExit, frame.fn.ptr(), depth), ftraceRecordSize)
+		return w.values(gp, ftrace_format_KindExitResults, frame, clause, depth, results)
 	}
-	return place
+	return w.end(w.begin(gp, ftrace_format_KindExit, frame.fn.ptr(), depth), ftraceRecordSize)
 }
 
 // panic records a panic's value, or none where parameters are not wanted.
-func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, value any) {
+func (w *ftraceWriter) panic(gp *g, kind uint8, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, value any) ftrace_format_Place {
 	values := [...]any{value}
 	n := 1
 	if clause == nil || clause.Detail < ftrace_rule_Args {
 		n = 0
 	}
-	w.values(gp, kind, frame, clause, depth, ftraceValues(&values[0], n))
+	return w.values(gp, kind, frame, clause, depth, ftraceValues(&values[0], n))
 }
 
 // values records something of the call of frame, with values.
-func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, values []any) {
+func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, values []any) ftrace_format_Place {
 	var layout *ftraceLayout
 	if len(values) > 0 {
 		flags := ftraceLayoutFlags(clause)
@@ -413,13 +461,13 @@ func (w *ftraceWriter) values(gp *g, kind uint8, frame *ftraceFrame, clause *ftr
 		*(*[2]uint32)(add(unsafe.Pointer(r), size)) = [2]uint32{}
 		size += 8
 	}
-	w.end(r, size)
+	return w.end(r, size)
 }
 
 // valuesAndPaths records results, and what paths lead to.
 //
 //go:noinline
-func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, results []any) {
+func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, clause *ftrace_rule_Clause, depth int32, results []any) ftrace_format_Place {
 	var room [ftraceValuesMax]any
 	paths := ftracePaths{f: frame.fn.ptr(), text: clause.Capture, results: true, redaction: clause.Own}
 	values := paths.follow((*[ftraceValuesMax]any)(noescape(unsafe.Pointer(&room))), results, frame.Flags&ftrace_format_FrameAtReturns == 0)
@@ -433,7 +481,7 @@ func (w *ftraceWriter) valuesAndPaths(gp *g, frame *ftraceFrame, clause *ftrace_
 	if layout != nil {
 		size += layout.capture(add(unsafe.Pointer(r), size), r, values)
 	}
-	w.end(r, size)
+	return w.end(r, size)
 }
 
 // ftraceRecordEnd records that the goroutine, the last to run on this processor, has ended.

@@ -362,7 +362,7 @@ func (w *ftraceWaitG) recordKind(others []uint64) uint8 {
 func (w *ftraceWaitG) record(gp *g, writer *ftraceWriter, f *ftraceFunc, kind uint8, depth int32, count uint64, site ftraceSite, others []uint64) {
 	r := writer.begin(gp, kind, f, depth)
 	*(*ftrace_format_Wait)(add(unsafe.Pointer(r), ftraceRecordSize)) = ftrace_format_Wait{
-		count, w.begin, min(w.ready, r.Ticks), w.object, w.by, w.byCall, w.byKey, site.number, w.operation,
+		count, w.begin, min(w.ready, writer.last), w.object, w.by, w.byCall, w.byKey, site.number, w.operation,
 	}
 	size := ftraceRecordSize + unsafe.Sizeof(ftrace_format_Wait{})
 	if kind != ftrace_format_KindWait {
