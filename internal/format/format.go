@@ -14,7 +14,7 @@ import "unsafe"
 // Recordings.
 const (
 	Version        = 3 // of a recording as programs write it
-	WideVersion    = 1 // of one with records as programs once wrote them, and readers see them
+	WideVersion    = 1 // of one whose records leave nothing out, as programs once wrote them
 	CompactVersion = 2 // of one that "ftrace compact" wrote
 
 	CallsStream   = 0 // of packets in the files calls_N
@@ -56,8 +56,8 @@ var (
 	_ = [1]int{}[unsafe.Sizeof(TableRecord{})-TableRecordSize]
 )
 
-// A Record is what each record of calls begins with, except for a Turn. That before it says which
-// goroutine it is of.
+// A Record is what each record of calls begins with, except for a Turn. The last Turn before it in
+// the packet says which goroutine it is of, and gives the upper half of its ticks.
 type Record struct {
 	Ticks    uint32 // the lower half of them
 	Kind     uint8  // Kind...

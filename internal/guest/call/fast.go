@@ -175,7 +175,8 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		r := w.next()
 		head := uint64(ftrace_format_KindExitNear)
 		size = ftrace_format_RecordNear
-		// If the entry is in this chunk, only the offset differs.
+		// Places in one chunk differ by their offsets alone. One of an earlier recording may seem
+		// to be in this chunk, too, but is older.
 		if back := w.placed(0) - frame.Place.Where; back<<16 == 0 && frame.Place.Ticks >= w.chunk.Begin {
 			head |= back >> ftrace_format_PlaceOffset << 16
 		} else {
@@ -273,7 +274,9 @@ func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 	return now
 }
 
-// late makes room for a turn before the record of that size, which is about to be completed.
+// late records a turn in front of the record of that size, which is about to be completed. The
+// record moves, so an exit is farther from its entry, and the frame of a call that begins is told
+// where its entry is.
 //
 //go:nosplit
 //go:noinline
@@ -282,8 +285,7 @@ func (w *ftraceWriter) late(now uint64, size uintptr) {
 	switch r.Kind {
 	case ftrace_format_KindExitNear, ftrace_format_KindExitNearResults:
 		r.Depth += ftrace_format_TurnSize / 8
-	case ftrace_format_KindExit, ftrace_format_KindExitResults:
-	default: // the innermost frame has where its entry is
+	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs:
 		getg().ftrace.top.below().Place.Where += ftrace_format_TurnSize / 8 << ftrace_format_PlaceOffset
 	}
 	memmove(add(unsafe.Pointer(r), ftrace_format_TurnSize), unsafe.Pointer(r), size)
