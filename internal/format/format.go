@@ -13,7 +13,7 @@ import "unsafe"
 
 // Recordings.
 const (
-	Version        = 3 // of a recording as programs write it
+	Version        = 4 // of a recording as programs write it
 	WideVersion    = 1 // of one whose records leave nothing out, as programs once wrote them
 	CompactVersion = 2 // of one that "ftrace compact" wrote
 
@@ -61,10 +61,10 @@ var (
 type Record struct {
 	Ticks    uint32 // the lower half of them
 	Kind     uint8  // Kind...
-	Words    uint8  // size of the record
+	Words    uint8  // size of the record; of KindEntryWords and KindExitWords: of its values
 	Depth    uint16 // recorded calls around it, at most DepthMax; of KindExitNear: so many words before this record is the entry
 	Function uint32 // key, 0: none
-	Call     uint32 // of KindEntry and KindEntryArgs: number of the call among those of the function
+	Call     uint32 // of KindEntry, KindEntryArgs and KindEntryWords: number of the call among those of the function
 }
 
 // A Turn says which goroutine the records that follow in the packet are of. There is one before the
@@ -118,6 +118,8 @@ const (
 	KindExitNearResults            // the same as KindExitResults, likewise
 	KindEntryLong                  // call uint64: the same as KindEntry, with a number that has more than 32 bits, or flags
 	KindEntryLongArgs              // call uint64; values: the same as KindEntryArgs, likewise
+	KindEntryWords                 // the same as KindEntryArgs, of values that are words: their layout, see LayoutImplied, and their size are left out
+	KindExitWords                  // the same as KindExitNearResults, likewise
 	KindEnd                        // one more than the last kind
 )
 
@@ -217,6 +219,10 @@ const (
 	LayoutOwn                 // this and higher flags are the core's own, and not in recordings
 )
 
+// LayoutImplied, with a function's key from bit 1 on, is the number of the layout that records of its
+// parameters leave out. With bit 0 set it is that of its results.
+const LayoutImplied = 1 << 31
+
 // MetadataTypes and MetadataStreams declare all of the above in the language of the Common Trace
 // Format. The core writes the types, with the recording's UUID in the place of UUID, an enum of
 // the functions called func_t, and the streams.
@@ -294,6 +300,8 @@ event { name = "exit_near"; id = 23; stream_id = 0; fields := struct { }; };
 event { name = "exit_near_results"; id = 24; stream_id = 0; fields := struct { struct values results; }; };
 event { name = "entry_long"; id = 25; stream_id = 0; context := struct head; fields := struct { uint64_t call; }; };
 event { name = "entry_long_args"; id = 26; stream_id = 0; context := struct head; fields := struct { uint64_t call; struct values args; }; };
+event { name = "entry_words"; id = 27; stream_id = 0; context := struct head; fields := struct { uint64_t args[stream.event.context.words]; }; };
+event { name = "exit_words"; id = 28; stream_id = 0; fields := struct { uint64_t results[stream.event.context.words]; }; };
 
 event { name = "process"; id = 1; stream_id = 1; fields := struct { uint64_t pid; int64_t start; uint64_t nargs;
 	string release; string os; string arch; string executable; string args[nargs]; }; };

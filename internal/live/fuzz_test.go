@@ -60,14 +60,14 @@ func FuzzLook(f *testing.F) {
 		var e recording.Event
 		for _, g := range s.Goroutines {
 			for _, c := range g.Stack {
-				p.Event(c.Entry, &e)
+				p.Event(c.Entry, c.Function, &e)
 			}
 			for _, c := range g.History {
-				p.Event(c.Exit, &e)
+				p.Event(c.Exit, c.Function, &e)
 			}
 		}
 		for _, c := range s.Long {
-			p.Event(c.Entry, &e)
+			p.Event(c.Entry, c.Function, &e)
 		}
 	})
 }

@@ -285,7 +285,7 @@ func (p *Process) keys() uint64 {
 }
 
 // eventInFile is Event for a recording in files. directory is the program's descriptor of theirs.
-func (p *Process) eventInFile(directory int32, at Place, e *recording.Event) bool {
+func (p *Process) eventInFile(directory int32, at Place, function uint32, e *recording.Event) bool {
 	if at.offset >= format.FileChunk {
 		return false
 	}
@@ -298,7 +298,7 @@ func (p *Process) eventInFile(directory int32, at Place, e *recording.Event) boo
 	if _, err := f.ReadAt(b, chunk+int64(at.offset)); err != nil {
 		return false
 	}
-	return e.Decode(b, at.ticks)
+	return e.Decode(b, at.ticks, function)
 }
 
 // spans returns the last spans.
@@ -369,15 +369,15 @@ func placeOf(p format.Place) Place {
 	return Place{p.Ticks, uint64(uint32(p.Where)), int(uint16(p.Where >> format.PlaceProcessor)), int(p.Where>>format.PlaceOffset) * 8}
 }
 
-// Event reads a record of the program's own recording, from the rings or the files. It returns
-// false if there is none, or if another has replaced it.
-func (p *Process) Event(at Place, e *recording.Event) bool {
+// Event reads a record, of a call of a function, of the program's own recording, from the rings or
+// the files. It returns false if there is none, or if another has replaced it.
+func (p *Process) Event(at Place, function uint32, e *recording.Event) bool {
 	h := p.seen.Load()
 	if h == nil || at.processor < 0 || uint64(at.processor) >= h.Processors.Max || at.offset < format.PacketSize {
 		return false
 	}
 	if directory := atomic.LoadInt32(&p.head.Directory); directory != 0 {
-		return p.eventInFile(directory, at, e)
+		return p.eventInFile(directory, at, function, e)
 	}
 	if h.RingChunks == 0 || h.RingChunk != format.RingChunk || uint64(at.offset) >= h.RingChunk {
 		return false
@@ -388,5 +388,5 @@ func (p *Process) Event(at Place, e *recording.Event) bool {
 		return false
 	}
 	number, err := readAs[uint64](p, chunk+numberAt, 1)
-	return err == nil && number[0] == at.number && e.Decode(b, at.ticks)
+	return err == nil && number[0] == at.number && e.Decode(b, at.ticks, function)
 }

@@ -405,7 +405,7 @@ func (r *Recording) newCursor(name string, frees bool) (*cursor, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %v", r.Dir, err)
 	}
-	c := &cursor{r: r, name: name, file: f, frees: frees, narrow: r.Env.Version == format.Version}
+	c := &cursor{r: r, name: name, file: f, frees: frees, narrow: r.Env.Version > format.CompactVersion}
 	prefix, number, _ := strings.Cut(name, "_")
 	c.processor, _ = strconv.Atoi(number)
 	if prefix == packedFiles {

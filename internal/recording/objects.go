@@ -19,7 +19,7 @@ import (
 type Objects struct {
 	r      *Recording
 	p      *Printer
-	read   []int             // by number of a layout: one more than leading, 0: not known yet
+	read   []int             // by index of a layout: one more than leading, 0: not known yet
 	locked map[uint32]bool   // by number of a type: it has locks or channels in it
 	aligns map[uint32]uint64 // by number of a type
 	paths  map[part]string   // "" if there is neither a lock nor a channel
@@ -105,7 +105,7 @@ func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 	if l == nil || l.Dynamic {
 		return pointers
 	}
-	leading := o.leading(e.Layout, l)
+	leading := o.leading(l)
 	if leading == 0 {
 		return pointers
 	}
@@ -137,9 +137,10 @@ func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 
 // leading returns how many values of a layout are to be read: the last of them leads to locks. If
 // some are channels all are to be read.
-func (o *Objects) leading(number uint32, l *Layout) int {
-	if uint64(number) >= uint64(len(o.read)) {
-		o.read = append(o.read, make([]int, int(number)+1-len(o.read))...)
+func (o *Objects) leading(l *Layout) int {
+	number := l.index
+	if number >= len(o.read) {
+		o.read = append(o.read, make([]int, number+1-len(o.read))...)
 	}
 	if o.read[number] == 0 {
 		o.read[number] = 1

@@ -153,7 +153,7 @@ func TestChannelNames(t *testing.T) {
 func TestParamNames(t *testing.T) {
 	const first, second = 0x8000, 0x9000
 	r := &Recording{types: []*Type{nil, {Kind: reflect.Int, Size: 8}, {Kind: reflect.Chan, Size: 8}},
-		layouts: []*Layout{nil, {Types: []uint32{1, 2, 2}}, {Types: []uint32{2}}},
+		layouts: []*Layout{nil, {Types: []uint32{1, 2, 2}}, {Types: []uint32{2}, index: 1}},
 		funcs: []*Function{nil, {Key: 1, Package: "example.com/a/main", Name: "work", Params: []Param{{Name: "n"}, {Name: "_"}, {Name: "jobs"}}},
 			{Key: 2, Package: "main", Name: "other", Params: []Param{{Name: "n"}, {Name: "jobs"}, {}}},
 			{Key: 3, Package: "main", Name: "only", Params: []Param{{Name: "queue"}}}},

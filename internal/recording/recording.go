@@ -44,6 +44,8 @@ type Recording struct {
 	funcs      []*Function              // by key
 	types      []*Type                  // by number
 	layouts    []*Layout                // by number
+	implied    [2][]*Layout             // those that records leave out, by key: of parameters, and of results
+	read       int                      // how many layouts were read
 	sites      []*Site                  // likewise
 	files      []*string                // likewise
 	clocks     []Clock                  // moments, in ticks of that timer

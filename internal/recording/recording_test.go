@@ -461,7 +461,7 @@ func TestBegun(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, test := range []struct{ old, new, want string }{
-		{"ftrace_format = 1", "ftrace_format = 4", "the recording has format 4, and this ftrace reads formats up to 3"},
+		{"ftrace_format = 1", "ftrace_format = 5", "the recording has format 5, and this ftrace reads formats up to 4"},
 		{"ftrace_format = 1", "", "env has no ftrace_format"},
 		{"byte_order = le", "byte_order = be", `byte order "be"`},
 		{"uuid = \"", "uuid = \"x", "uuid"},

@@ -176,6 +176,7 @@ type Layout struct {
 	Dynamic bool // each value has its type in front
 	Types   []uint32
 
+	index    int      // among all layouts
 	Captured []string // paths that capture= named; the last values are what they lead to
 }
 
@@ -211,8 +212,12 @@ func (r *Recording) typ(n uint32) *Type {
 
 // layout returns a layout, or nil. In a recording that is still being written it may be new.
 func (r *Recording) layout(n uint32) *Layout {
-	if uint64(n) < uint64(len(r.layouts)) && r.layouts[n] != nil {
-		return r.layouts[n]
+	list := r.layouts
+	if n&format.LayoutImplied != 0 {
+		list, n = r.implied[n&1], n&^format.LayoutImplied>>1
+	}
+	if uint64(n) < uint64(len(list)) {
+		return list[n]
 	}
 	return nil
 }
@@ -388,7 +393,13 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		for ; values > 0 && !d.failed; values-- {
 			l.Types = append(l.Types, uint32(d.word()))
 		}
-		put(&r.layouts, n, layoutsMax, l, d)
+		if n&format.LayoutImplied != 0 {
+			put(&r.implied[n&1], n&^format.LayoutImplied>>1, functionsMax, l, d)
+		} else {
+			put(&r.layouts, n, layoutsMax, l, d)
+		}
+		l.index = r.read
+		r.read++
 	case format.TableCaptured:
 		l := r.layout(uint32(d.word()))
 		var paths []string

@@ -42,6 +42,7 @@ type widener struct {
 	goroutine uint64
 	ticks     uint64 // of the last turn
 	single    bool
+	function  uint32 // of a single exit that does not say it
 }
 
 // next goes on by a record, and appends it to wide unless it is a turn. It returns false if there
@@ -51,19 +52,29 @@ func (n *widener) next(wide []byte) ([]byte, bool) {
 	if len(b) < format.RecordNear {
 		return wide, false
 	}
-	size := int(b[narrowWordsAt]) * 8
+	kind, depth, size := b[narrowKindAt], le16(b[narrowDepthAt:]), int(b[narrowWordsAt])*8
+	switch kind {
+	case format.KindEntryWords:
+		size += format.RecordSize
+	case format.KindExitWords:
+		size += format.RecordNear
+	}
 	if size < format.RecordNear || size-len(b) >= 8 { // the last record may end within its last word
 		return wide, false
 	}
 	b = b[:min(size, len(b))]
-	kind, depth := b[narrowKindAt], le16(b[narrowDepthAt:])
-	head, rest, number := b, format.RecordSize, 0
+	head, rest, number, values := b, format.RecordSize, 0, 0 // of the last two, so many bytes are to be added
 	switch kind {
 	case format.KindEntry, format.KindEntryArgs:
 		number = 8
+	case format.KindEntryWords:
+		kind, number, values = format.KindEntryArgs, 8, 8
 	case format.KindEntryLong, format.KindEntryLongArgs:
 		kind -= format.KindEntryLong - format.KindEntry
-	case format.KindExitNear, format.KindExitNearResults:
+	case format.KindExitNear, format.KindExitNearResults, format.KindExitWords:
+		if kind == format.KindExitWords {
+			kind, values = format.KindExitNearResults, 8
+		}
 		kind -= format.KindExitNear - format.KindExit
 		head, rest = n.entry(int(depth)*8), format.RecordNear
 		if len(head) >= format.RecordSize {
@@ -77,21 +88,28 @@ func (n *widener) next(wide []byte) ([]byte, bool) {
 		n.pos += size
 		return wide, true
 	}
-	words := (recordHead + number + len(b) - rest + 7) / 8
+	words := (recordHead + number + values + len(b) - rest + 7) / 8
 	if len(head) < format.RecordSize || len(b) < rest || words > 255 {
 		return wide, false
 	}
-	order, at := binary.LittleEndian, len(wide)
+	order, at, function := binary.LittleEndian, len(wide), le32(head[narrowFunctionAt:])
 	if cap(wide)-at < 255*8 {
 		wide = slices.Grow(wide, packetUsual)
 	}
-	wide = wide[:at+recordHead+number]
+	wide = wide[:at+recordHead+number+values]
 	w := wide[at:]
 	order.PutUint64(w, n.ticks+uint64(le32(b)-uint32(n.ticks)))
-	order.PutUint64(w[kindAt:], uint64(kind)|uint64(words)<<8|uint64(depth)<<16|uint64(le32(head[narrowFunctionAt:]))<<32)
+	order.PutUint64(w[kindAt:], uint64(kind)|uint64(words)<<8|uint64(depth)<<16|uint64(function)<<32)
 	order.PutUint64(w[goroutineAt:], n.goroutine)
 	if number != 0 {
 		order.PutUint64(w[recordHead:], uint64(le32(b[narrowCallAt:])))
+	}
+	if values != 0 {
+		layout := format.LayoutImplied | function<<1
+		if number == 0 {
+			layout++
+		}
+		order.PutUint64(w[recordHead+number:], uint64(layout)|uint64(len(b)-rest)<<32)
 	}
 	n.pos += size
 	return append(wide, b[rest:]...), true
@@ -101,11 +119,11 @@ func (n *widener) next(wide []byte) ([]byte, bool) {
 // none.
 func (n *widener) entry(back int) []byte {
 	if n.single {
-		return make([]byte, format.RecordSize)
+		return binary.LittleEndian.AppendUint32(make([]byte, narrowFunctionAt, format.RecordSize), n.function)[:format.RecordSize]
 	}
 	if at := n.pos - back; at >= packetHead && back > 0 {
 		switch n.packet[at+narrowKindAt] {
-		case format.KindEntry, format.KindEntryArgs, format.KindEntryLong, format.KindEntryLongArgs:
+		case format.KindEntry, format.KindEntryArgs, format.KindEntryLong, format.KindEntryLongArgs, format.KindEntryWords:
 			return n.packet[at:n.pos]
 		}
 	}
@@ -171,11 +189,11 @@ func (c *cursor) narrowAt(pos int) int64 {
 	return int64(min(n.pos, read))
 }
 
-// Decode reads the record that b begins with, which a program wrote at these ticks. Its goroutine,
-// and the function and the depth of an exit, are 0 if the record does not have them. It returns
-// false if there is no such record.
-func (e *Event) Decode(b []byte, ticks uint64) bool {
-	n := widener{packet: b, ticks: ticks, single: true}
+// Decode reads the record that b begins with, which a program wrote at these ticks about a call of a
+// function. Its goroutine, and the depth of an exit, are 0 if the record does not have them. It
+// returns false if there is no such record.
+func (e *Event) Decode(b []byte, ticks uint64, function uint32) bool {
+	n := widener{packet: b, ticks: ticks, single: true, function: function}
 	wide, _ := n.next(nil)
 	return e.decode(wide) != 0 && e.Ticks == ticks
 }
@@ -193,4 +211,4 @@ func wideMetadata(text []byte) []byte {
 }
 
 // narrowEvents matches what declares the kinds that no wide packet has.
-var narrowEvents = words.Regexp(`(?m)^event \{ name = "(turn|exit_near|exit_near_results|entry_long|entry_long_args)";.*\n`)
+var narrowEvents = words.Regexp(`(?m)^event \{ name = "(turn|exit_near|exit_near_results|entry_long|entry_long_args|entry_words|exit_words)";.*\n`)

@@ -162,8 +162,12 @@ func TestNarrowRecords(t *testing.T) {
 		record(format.Record{Ticks: uint32(begin + 4), Kind: format.KindEntryLongArgs, Words: 5, Depth: 2, Function: 9}, uint64(1<<40), uint32(1), uint32(8), uint64(1<<63))
 		record(uint32(begin+5), []uint8{format.KindExitNearResults, 3}, uint16(5), uint32(1), uint32(8), uint64(4))
 		record(uint32(begin+6), []uint8{format.KindExitNear, 1}, uint16(11))
+		record(format.Record{Ticks: uint32(begin + 7), Kind: format.KindEntryWords, Words: 2, Depth: 1, Function: 8, Call: 3}, uint64(1), uint64(1<<63))
+		record(uint32(begin+8), []uint8{format.KindExitWords, 1}, uint16(4), uint64(1<<62))
+		record(format.Record{Ticks: uint32(begin + 9), Kind: format.KindEntryWords, Words: 0, Depth: 1, Function: 9, Call: 4})
+		record(uint32(begin+10), []uint8{format.KindExitNear, 1}, uint16(2))
 		record(format.Turn{Low: uint32(begin + 1<<40), Kind: format.KindTurn, Words: 3, Goroutine: 5, Ticks: begin + 1<<40})
-		record(uint32(begin+1<<40+1<<32-1), []uint8{format.KindExitNear, 1}, uint16(17))
+		record(uint32(begin+1<<40+1<<32-1), []uint8{format.KindExitNear, 1}, uint16(17+4+2+2+1))
 		setPacketSize(b, len(b), packetUsual)
 		return b
 	})
@@ -175,6 +179,10 @@ func TestNarrowRecords(t *testing.T) {
 		{Ticks: begin + 4, Goroutine: 5, Kind: EntryArgs, Function: 9, Depth: 2, Call: 1 << 40, Layout: 1, Data: []byte{7: 0x80}},
 		{Ticks: begin + 5, Goroutine: 5, Kind: ExitResults, Function: 9, Depth: 2, Layout: 1, Data: []byte{0: 4, 7: 0}},
 		{Ticks: begin + 6, Goroutine: 5, Kind: Exit, Function: 8, Depth: 1},
+		{Ticks: begin + 7, Goroutine: 5, Kind: EntryArgs, Function: 8, Depth: 1, Call: 3, Layout: format.LayoutImplied | 8<<1, Data: []byte{0: 1, 15: 0x80}},
+		{Ticks: begin + 8, Goroutine: 5, Kind: ExitResults, Function: 8, Depth: 1, Layout: format.LayoutImplied | 8<<1 | 1, Data: []byte{7: 0x40}},
+		{Ticks: begin + 9, Goroutine: 5, Kind: EntryArgs, Function: 9, Depth: 1, Call: 4, Layout: format.LayoutImplied | 9<<1},
+		{Ticks: begin + 10, Goroutine: 5, Kind: Exit, Function: 9, Depth: 1},
 		{Ticks: begin + 1<<40 + 1<<32 - 1, Goroutine: 5, Kind: Exit, Function: 7},
 	}
 	for i := range want {
@@ -187,6 +195,40 @@ func TestNarrowRecords(t *testing.T) {
 	}
 	if d := r.Damage(); len(got) != len(want) || len(d) != 0 {
 		t.Errorf("%d events, want %d, damage %v", len(got), len(want), d)
+	}
+}
+
+// TestImplied has tables say what the layouts are that records leave out.
+func TestImplied(t *testing.T) {
+	r := open(t, "../../testdata/recordings/parser")
+	define := func(number uint64, types ...uint64) bool {
+		var b []byte
+		for _, w := range append([]uint64{number, 0, uint64(len(types))}, types...) {
+			b = binary.LittleEndian.AppendUint64(b, w)
+		}
+		d := decoder{data: b}
+		r.tableRecord(format.TableLayout, &d)
+		return !d.failed
+	}
+	const params, results = format.LayoutImplied | 5<<1, format.LayoutImplied | 5<<1 | 1
+	if !define(params, 1, 2) || !define(results, 3) {
+		t.Fatal("a layout was refused")
+	}
+	if l := r.layout(params); l == nil || !slices.Equal(l.Types, []uint32{1, 2}) {
+		t.Errorf("parameters are of %v", l)
+	}
+	if l := r.layout(results); l == nil || !slices.Equal(l.Types, []uint32{3}) || l.index != r.layout(params).index+1 {
+		t.Errorf("results are of %v", l)
+	}
+	for _, number := range []uint32{format.LayoutImplied | 6<<1, format.LayoutImplied | 4<<1, 1<<32 - 1} {
+		if l := r.layout(number); l != nil {
+			t.Errorf("layout %#x is %v", number, l)
+		}
+	}
+	for _, number := range []uint64{0, format.LayoutImplied, format.LayoutImplied | 1, format.LayoutImplied | functionsMax<<1, 1<<40 | params} {
+		if define(number, 1) {
+			t.Errorf("layout %#x was taken", number)
+		}
 	}
 }
 

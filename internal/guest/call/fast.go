@@ -106,9 +106,9 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 		values := add(unsafe.Pointer(r), size)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
 			r.head(head, size)
-		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) {
-			l.writeFirst(values, first)
-			size = r.head(head+1, size+16)
+		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) && l.isImplied() && size == ftraceRecordSize {
+			*(*uintptr)(values) = l.first(first)
+			size = r.words(head+(ftrace_format_KindEntryWords-ftrace_format_KindEntry), size, 1)
 		} else {
 			size = r.write(frame, head, values, &f.entryLayouts, 0, first, n)
 			t, w = getg().ftrace, getg().m.p.ptr().ftrace
@@ -186,9 +186,9 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		values := add(unsafe.Pointer(r), size)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
 			r.head(head, size)
-		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) {
-			l.writeFirst(values, first)
-			size = r.head(head+1, size+16)
+		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) && l.isImplied() && size == ftrace_format_RecordNear {
+			*(*uintptr)(values) = l.first(first)
+			size = r.words(head+(ftrace_format_KindExitWords-ftrace_format_KindExitNear), size, 1)
 		} else {
 			flags := uint32(0)
 			if how == 0 {
@@ -248,6 +248,14 @@ func (r *ftraceEvent) head(head uint64, size uintptr) uintptr {
 	return size
 }
 
+// words is head for a record of n values that are words, after so many other bytes.
+//
+//go:nosplit
+func (r *ftraceEvent) words(head uint64, size uintptr, n int) uintptr {
+	*(*uint32)(unsafe.Pointer(&r.Kind)) = uint32(head) | uint32(n)<<8
+	return size + 8*uintptr(n)
+}
+
 // placed returns where the last record is, which has that size.
 //
 //go:nosplit
@@ -283,9 +291,9 @@ func (w *ftraceWriter) complete(t *ftraceG, now uint64, size uintptr) uint64 {
 func (w *ftraceWriter) late(now uint64, size uintptr) {
 	r := (*ftraceEvent)(add(unsafe.Pointer(w.chunk), w.pos))
 	switch r.Kind {
-	case ftrace_format_KindExitNear, ftrace_format_KindExitNearResults:
+	case ftrace_format_KindExitNear, ftrace_format_KindExitNearResults, ftrace_format_KindExitWords:
 		r.Depth += ftrace_format_TurnSize / 8
-	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs:
+	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs, ftrace_format_KindEntryWords:
 		getg().ftrace.top.below().Place.Where += ftrace_format_TurnSize / 8 << ftrace_format_PlaceOffset
 	}
 	memmove(add(unsafe.Pointer(r), ftrace_format_TurnSize), unsafe.Pointer(r), size)
@@ -307,20 +315,23 @@ func (l *ftraceLayout) fits(first *any, n int) bool {
 	return l != nil && int(l.words) == n && efaceOf(first)._type == *l.typ(0)
 }
 
-// writeFirst writes the values' layout, their size and the first one at p.
+// isImplied reports whether records leave out the layout, whose values are words.
 //
 //go:nosplit
-func (l *ftraceLayout) writeFirst(p unsafe.Pointer, first *any) {
-	*(*uint64)(p) = l.head
-	v := uintptr(efaceOf(first).data)
+func (l *ftraceLayout) isImplied() bool { return atomic.Load(&l.implied) == ftraceImpliedYes }
+
+// first returns the first of the values, which are words.
+//
+//go:nosplit
+func (l *ftraceLayout) first(first *any) uintptr {
 	if l.boxed&1 != 0 {
-		v = *(*uintptr)(efaceOf(first).data)
+		return *(*uintptr)(efaceOf(first).data)
 	}
-	*(*uintptr)(add(p, 8)) = v
+	return uintptr(efaceOf(first).data)
 }
 
-// writeMore writes the other values after that. It returns false if they are not of the layout's
-// types.
+// writeMore writes the other values after the first, which goes to p. It returns false if they are
+// not of the layout's types.
 //
 //go:nosplit
 func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
@@ -335,7 +346,7 @@ func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 		if boxed&1 != 0 {
 			v = *(*uintptr)(e.data)
 		}
-		*(*uintptr)(add(p, 8)) = v
+		*(*uintptr)(p) = v
 	}
 	return true
 }
@@ -346,9 +357,29 @@ func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 //go:nosplit
 func (r *ftraceEvent) write(frame *ftraceFrame, head uint64, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {
 	size = uintptr(p) - uintptr(unsafe.Pointer(r))
-	if l := known.usual(); l.fits(first, n) && l.writeMore(p, first, n) {
-		l.writeFirst(p, first)
-		return r.head(head+1, size+8+8*uintptr(n))
+	if l := known.usual(); l.fits(first, n) {
+		words, to := uint64(0), add(p, 8) // what makes head's kind that of words
+		if l.isImplied() {
+			switch uint8(head) {
+			case ftrace_format_KindEntry:
+				words, to = ftrace_format_KindEntryWords-ftrace_format_KindEntry, p
+			case ftrace_format_KindExitNear:
+				words, to = ftrace_format_KindExitWords-ftrace_format_KindExitNear, p
+			}
+		}
+		if l.writeMore(to, first, n) {
+			*(*uintptr)(to) = l.first(first)
+			if words != 0 {
+				return r.words(head+words, size, n)
+			}
+			*(*uint64)(p) = l.head
+			if atomic.Load(&l.implied) == ftraceImpliedUnknown {
+				mp := acquirem()
+				l.tryImplied(frame.fn.ptr(), known == &frame.fn.ptr().exitLayouts)
+				releasem(mp)
+			}
+			return r.head(head+1, size+8+8*uintptr(n))
+		}
 	}
 	mp := acquirem()
 	values := unsafe.Slice(first, n)

@@ -151,14 +151,15 @@ func (p *ftrace_format_Place) kind() uint8 {
 }
 
 // read copies the record, or returns nil if it is gone. In the copy an entry has its number after
-// the head, and an exit the whole head, whatever the record has, and the kinds are those of others.
+// the head, an exit the whole head, and values their layout and size, whatever the record has, and
+// the kinds are those of others.
 func (p *ftrace_format_Place) read(to *ftraceText) *ftraceEvent {
 	c := p.chunk()
 	if c == nil {
 		return nil
 	}
 	from, r := c.record(p.offset()), (*ftraceEvent)(unsafe.Pointer(&to.data))
-	kind, size, had, has := from.Kind, uintptr(from.Words)*8, ftraceRecordSize, ftraceRecordSize
+	kind, size, had, has, words := from.Kind, from.size(), ftraceRecordSize, ftraceRecordSize, false
 	switch kind {
 	case ftrace_format_KindEntry, ftrace_format_KindEntryArgs:
 		has += 8
@@ -167,6 +168,13 @@ func (p *ftrace_format_Place) read(to *ftraceText) *ftraceEvent {
 	case ftrace_format_KindExitNear, ftrace_format_KindExitNearResults:
 		kind -= ftrace_format_KindExitNear - ftrace_format_KindExit
 		had = ftrace_format_RecordNear
+	case ftrace_format_KindEntryWords:
+		kind, words = ftrace_format_KindEntryArgs, true
+		has += 8 + 8
+	case ftrace_format_KindExitWords:
+		kind, words = ftrace_format_KindExitResults, true
+		had = ftrace_format_RecordNear
+		has += 8
 	}
 	if size < had {
 		return nil // it is being overwritten
@@ -184,6 +192,13 @@ func (p *ftrace_format_Place) read(to *ftraceText) *ftraceEvent {
 		r.Depth, r.Function = entry.Depth, entry.Function
 	case has > ftraceRecordSize:
 		*(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize)) = uint64(r.Call)
+	}
+	if words {
+		l := ftraceImpliedOf(ftraceFuncOf(r.Function), kind == ftrace_format_KindExitResults)
+		if l == nil {
+			return nil
+		}
+		*(*uint64)(add(unsafe.Pointer(r), has-8)) = l.head
 	}
 	if p.chunk() == nil || r.Ticks != uint32(p.Ticks) {
 		return nil
@@ -282,10 +297,11 @@ func (s *ftracePlaces) scan(c *ftraceChunk, number uint64, writer int, goid, sin
 		if ticks := turn.ticksOf(r); turn.goroutine == goid && ticks >= since && r.Kind != ftrace_format_KindTurn {
 			s.insert(ftracePlaceAt(ticks, number, int32(writer), offset))
 		}
-		if r.Words == 0 {
+		size := r.size()
+		if size == 0 {
 			return // it is being overwritten
 		}
-		offset += uintptr(r.Words) * 8
+		offset += size
 	}
 }
 
@@ -305,12 +321,12 @@ func ftraceStartedSince(since uint64, take func(goid, by, at uint64)) {
 			for offset := unsafe.Sizeof(*c); offset+ftrace_format_RecordNear <= uintptr(atomic.Load64(&c.Content)/8); {
 				r := c.record(offset)
 				turn.sees(r)
-				goid, at, words, by := turn.goroutine, turn.ticksOf(r), r.Words, uint64(0)
+				goid, at, size, by := turn.goroutine, turn.ticksOf(r), r.size(), uint64(0)
 				starts := r.Kind == ftrace_format_KindGoroutineStart && at >= since
-				if offset += uintptr(words) * 8; starts && offset <= ftrace_format_RingChunk {
+				if offset += size; starts && offset <= ftrace_format_RingChunk {
 					by = *(*uint64)(add(unsafe.Pointer(r), ftraceRecordSize))
 				}
-				if words == 0 || w.chunkAt(number-1) != c {
+				if size == 0 || w.chunkAt(number-1) != c {
 					break // it is being overwritten
 				}
 				if starts {
@@ -328,7 +344,7 @@ func ftraceStartedSince(since uint64, take func(goid, by, at uint64)) {
 func (s *ftracePlaces) beginning(n int) uint64 {
 	for i := s.n - 1; i >= 0; i-- {
 		switch s.at(i).kind() {
-		case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLate, ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs:
+		case ftrace_format_KindEntry, ftrace_format_KindEntryArgs, ftrace_format_KindEntryLate, ftrace_format_KindEntryLong, ftrace_format_KindEntryLongArgs, ftrace_format_KindEntryWords:
 			if n--; n == 0 {
 				return s.at(i).Ticks
 			}

@@ -25,13 +25,21 @@ type ftraceLayout struct {
 	boxed uint32 // a bit for each value: it is behind the interface's pointer
 	// n, if each value is a word, there are at most 32, paths is 0, and flags at most
 	// ftraceLayoutPointers; else no possible number of values.
-	words uint32
-	head  uint64  // if so, id and the values' size as a record has them
-	paths uintptr // the paths' text in the rules; 0: none
-	hides bool    // something in the values may be secret
-	waits bool    // values are channels, whose addresses follow the values
+	words   uint32
+	head    uint64  // if so, id and the values' size as a record has them
+	implied uint32  // if so, ftraceImplied...; atomic
+	paths   uintptr // the paths' text in the rules; 0: none
+	hides   bool    // something in the values may be secret
+	waits   bool    // values are channels, whose addresses follow the values
 	// n types follow
 }
+
+// Whether records leave out a layout whose values are words.
+const (
+	ftraceImpliedUnknown = iota
+	ftraceImpliedNo      // they leave out another one of the function
+	ftraceImpliedYes     // it has a second number, see ftrace_format_LayoutImplied
+)
 
 const (
 	// The values are given by pointers to them. This is not in recordings.

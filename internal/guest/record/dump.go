@@ -95,10 +95,10 @@ func (c *ftraceChunk) until(end, content uint64) uint64 {
 	var turn ftraceRecordTurn
 	for at := uint64(ftrace_format_PacketSize); at < content/8; {
 		r := c.record(uintptr(at))
-		if turn.sees(r); turn.ticksOf(r) > end || r.Words == 0 {
+		if turn.sees(r); turn.ticksOf(r) > end || r.size() == 0 {
 			return at * 8
 		}
-		at += uint64(r.Words) * 8
+		at += uint64(r.size())
 	}
 	return content
 }

@@ -97,6 +97,21 @@ type ftraceRecordTurn struct {
 	ticks     uint64
 }
 
+// size returns how many bytes there are from the record to the next. It may be 0, in a chunk that is
+// being overwritten.
+//
+//go:nosplit
+func (r *ftraceEvent) size() uintptr {
+	switch size := uintptr(r.Words) * 8; r.Kind {
+	case ftrace_format_KindEntryWords:
+		return ftraceRecordSize + size
+	case ftrace_format_KindExitWords:
+		return ftrace_format_RecordNear + size
+	default:
+		return size
+	}
+}
+
 // sees takes in what r says, if it is an ftrace_format_Turn.
 func (t *ftraceRecordTurn) sees(r *ftraceEvent) {
 	if r.Kind == ftrace_format_KindTurn {

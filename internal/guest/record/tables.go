@@ -271,6 +271,44 @@ func (l *ftraceLayout) sort() {
 	}
 }
 
+// tryImplied has records leave out the layout, whose values are words, unless they leave out another
+// one of the parameters or of the results of f.
+//
+//go:noinline
+func (l *ftraceLayout) tryImplied(f *ftraceFunc, results bool) {
+	lock(&ftraceTables.lock)
+	if l.implied == ftraceImpliedUnknown {
+		implied := uint32(ftraceImpliedNo)
+		if ftraceImpliedOf(f, results) == nil {
+			number := ftrace_format_LayoutImplied | f.key<<1
+			if results {
+				number++
+			}
+			l.tell(number)
+			ftraceFlushTables()
+			implied = ftraceImpliedYes
+		}
+		atomic.Store(&l.implied, implied)
+	}
+	unlock(&ftraceTables.lock)
+}
+
+// ftraceImpliedOf returns the layout that records leave out of the parameters or the results of f,
+// or nil if there is none. So it does if f is nil.
+func ftraceImpliedOf(f *ftraceFunc, results bool) *ftraceLayout {
+	if f == nil {
+		return nil
+	}
+	l := f.entryLayouts.usual()
+	if results {
+		l = f.exitLayouts.usual()
+	}
+	for l != nil && !l.isImplied() {
+		l = l.next
+	}
+	return l
+}
+
 // define defines the layout and the types in it. The tables are locked.
 func (l *ftraceLayout) define(paths *ftracePaths) {
 	types := ftraceTables.types
@@ -278,19 +316,24 @@ func (l *ftraceLayout) define(paths *ftracePaths) {
 		types.add(l.value(i), l.redaction())
 	}
 	ftraceDefineTypes()
-	if b := ftraceTableBegin(ftrace_format_TableLayout); b != nil {
-		b.word(uint64(l.id))
-		b.word(uint64(l.flags & ftraceLayoutRecorded))
-		b.word(uint64(l.n))
-		for i := range l.n {
-			b.word(uint64(types.number(l.value(i), l.redaction())))
-		}
-		ftraceTableEnd()
-	}
+	l.tell(l.id)
 	if paths != nil && l.own < l.n {
 		paths.define(l, int(l.own))
 	}
 	ftraceFlushTables()
+}
+
+// tell says what the layout is that has this number. The tables are locked.
+func (l *ftraceLayout) tell(number uint32) {
+	if b := ftraceTableBegin(ftrace_format_TableLayout); b != nil {
+		b.word(uint64(number))
+		b.word(uint64(l.flags & ftraceLayoutRecorded))
+		b.word(uint64(l.n))
+		for i := range l.n {
+			b.word(uint64(ftraceTables.types.number(l.value(i), l.redaction())))
+		}
+		ftraceTableEnd()
+	}
 }
 
 // ftraceStartTables begins the tables, with what is known so far, when something is recorded or

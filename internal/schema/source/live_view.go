@@ -381,10 +381,10 @@ func (v *liveView) read(c *live.Call) Values {
 		return values
 	}
 	var e recording.Event
-	if v.s.p.Event(c.Exit, &e) && e.Exits() {
+	if v.s.p.Event(c.Exit, c.Function, &e) && e.Exits() {
 		values = *outcome(v.printer, f, &e, c.Failed)
 	}
-	if v.s.p.Event(c.Entry, &e) && e.Kind == recording.EntryArgs {
+	if v.s.p.Event(c.Entry, c.Function, &e) && e.Kind == recording.EntryArgs {
 		values.Args = Text{string(v.printer.Append(nil, 0, &e, f.Params)), true}
 	}
 	return values

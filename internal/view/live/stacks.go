@@ -135,7 +135,7 @@ func (v *stackView) call(key uint32, count uint64, entry live.Place) {
 	f := v.s.Program.Function(key)
 	values := "..."
 	var e recording.Event
-	if v.p.Event(entry, &e) && e.Enters() {
+	if v.p.Event(entry, key, &e) && e.Enters() {
 		values = ""
 		if e.Kind == recording.EntryArgs {
 			v.b = v.printer.Append(v.b[:0], 0, &e, f.Params)
@@ -151,11 +151,11 @@ func (v *stackView) outcome(c *live.Call) string {
 	switch {
 	case c.Goexit:
 		return " Goexit"
-	case c.Panicked && v.p.Event(c.Exit, &e) && e.Kind == recording.ExitPanic:
+	case c.Panicked && v.p.Event(c.Exit, c.Function, &e) && e.Kind == recording.ExitPanic:
 		return string(v.printer.AppendPanic([]byte(" panic "), 0, &e))
 	case c.Panicked:
 		return " panic"
-	case v.p.Event(c.Exit, &e) && e.Kind == recording.ExitResults:
+	case v.p.Event(c.Exit, c.Function, &e) && e.Kind == recording.ExitResults:
 		return string(v.printer.Append([]byte(" = "), 0, &e, v.s.Program.Function(c.Function).Results))
 	case c.Failed:
 		return " error"
