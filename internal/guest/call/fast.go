@@ -106,9 +106,13 @@ func ftraceEntryFast(f *ftraceFunc, offset uintptr, first *any, n int, result *a
 		values := add(unsafe.Pointer(r), size)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
 			r.head(head, size)
-		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) && l.isImplied() && size == ftraceRecordSize {
-			*(*uintptr)(values) = l.first(first)
-			size = r.words(head+(ftrace_format_KindEntryWords-ftrace_format_KindEntry), size, 1)
+		} else if l := f.entryLayouts.usual(); n == 1 && l.fits(first, 1) && atomic.Load(&l.implied) != ftraceImpliedUnknown {
+			if l.isImplied() && size == ftraceRecordSize {
+				*(*uintptr)(values) = l.first(first)
+				size = r.words(head+(ftrace_format_KindEntryWords-ftrace_format_KindEntry), size, 1)
+			} else {
+				size = r.head(head+1, size+l.writeFirst(values, first))
+			}
 		} else {
 			size = r.write(frame, head, values, &f.entryLayouts, 0, first, n)
 			t, w = getg().ftrace, getg().m.p.ptr().ftrace
@@ -186,9 +190,13 @@ func ftraceExitFast(f *ftraceFunc, offset uintptr, how uint32, first *any, n int
 		values := add(unsafe.Pointer(r), size)
 		if n == 0 || clause.Detail != ftrace_rule_Args {
 			r.head(head, size)
-		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) && l.isImplied() && size == ftrace_format_RecordNear {
-			*(*uintptr)(values) = l.first(first)
-			size = r.words(head+(ftrace_format_KindExitWords-ftrace_format_KindExitNear), size, 1)
+		} else if l := f.exitLayouts.usual(); n == 1 && l.fits(first, 1) && atomic.Load(&l.implied) != ftraceImpliedUnknown {
+			if l.isImplied() && size == ftrace_format_RecordNear {
+				*(*uintptr)(values) = l.first(first)
+				size = r.words(head+(ftrace_format_KindExitWords-ftrace_format_KindExitNear), size, 1)
+			} else {
+				size = r.head(head+1, size+l.writeFirst(values, first))
+			}
 		} else {
 			flags := uint32(0)
 			if how == 0 {
@@ -330,6 +338,16 @@ func (l *ftraceLayout) first(first *any) uintptr {
 	return uintptr(efaceOf(first).data)
 }
 
+// writeFirst writes the values' layout, their size and the first one at p. It returns how many bytes
+// that is.
+//
+//go:nosplit
+func (l *ftraceLayout) writeFirst(p unsafe.Pointer, first *any) uintptr {
+	*(*uint64)(p) = l.head
+	*(*uintptr)(add(p, 8)) = l.first(first)
+	return 8 + 8
+}
+
 // writeMore writes the other values after the first, which goes to p. It returns false if they are
 // not of the layout's types.
 //
@@ -368,11 +386,11 @@ func (r *ftraceEvent) write(frame *ftraceFrame, head uint64, p unsafe.Pointer, k
 			}
 		}
 		if l.writeMore(to, first, n) {
-			*(*uintptr)(to) = l.first(first)
 			if words != 0 {
+				*(*uintptr)(p) = l.first(first)
 				return r.words(head+words, size, n)
 			}
-			*(*uint64)(p) = l.head
+			l.writeFirst(p, first)
 			if atomic.Load(&l.implied) == ftraceImpliedUnknown {
 				mp := acquirem()
 				l.tryImplied(frame.fn.ptr(), known == &frame.fn.ptr().exitLayouts)

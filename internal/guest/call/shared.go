@@ -95,9 +95,7 @@ func (o *ftraceOther) writer(mp *m, t *ftraceG) *ftraceWriter {
 // captureSome is capture for values, at least one, that are words mostly.
 func (l *ftraceLayout) captureSome(p unsafe.Pointer, r *ftraceEvent, values []any) uintptr {
 	if n := len(values); int(l.words) == n && l.writeMore(add(p, 8), &values[0], n) {
-		*(*uint64)(p) = l.head
-		*(*uintptr)(add(p, 8)) = l.first(&values[0])
-		return 8 + 8*uintptr(n)
+		return l.writeFirst(p, &values[0]) + 8*uintptr(n-1)
 	}
 	return l.capture(p, r, values)
 }
