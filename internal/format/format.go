@@ -219,8 +219,8 @@ const (
 	LayoutOwn                 // this and higher flags are the core's own, and not in recordings
 )
 
-// LayoutImplied, with a function's key from bit 1 on, is the number of the layout that records of its
-// parameters leave out. With bit 0 set it is that of its results.
+// LayoutImplied, with a function's key from bit 1 on, is the number of the layout that records of
+// its parameters leave out. With bit 0 set it is that of its results.
 const LayoutImplied = 1 << 31
 
 // MetadataTypes and MetadataStreams declare all of the above in the language of the Common Trace

@@ -189,8 +189,8 @@ func (c *cursor) narrowAt(pos int) int64 {
 	return int64(min(n.pos, read))
 }
 
-// Decode reads the record that b begins with, which a program wrote at these ticks about a call of a
-// function. Its goroutine, and the depth of an exit, are 0 if the record does not have them. It
+// Decode reads the record that b begins with, which a program wrote at these ticks about a call of
+// a function. Its goroutine, and the depth of an exit, are 0 if the record does not have them. It
 // returns false if there is no such record.
 func (e *Event) Decode(b []byte, ticks uint64, function uint32) bool {
 	n := widener{packet: b, ticks: ticks, single: true, function: function}

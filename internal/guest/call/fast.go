@@ -338,8 +338,8 @@ func (l *ftraceLayout) first(first *any) uintptr {
 	return uintptr(efaceOf(first).data)
 }
 
-// writeFirst writes the values' layout, their size and the first one at p. It returns how many bytes
-// that is.
+// writeFirst writes the values' layout, their size and the first one at p. It returns how many
+// bytes that is.
 //
 //go:nosplit
 func (l *ftraceLayout) writeFirst(p unsafe.Pointer, first *any) uintptr {

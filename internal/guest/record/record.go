@@ -97,8 +97,8 @@ type ftraceRecordTurn struct {
 	ticks     uint64
 }
 
-// size returns how many bytes there are from the record to the next. It may be 0, in a chunk that is
-// being overwritten.
+// size returns how many bytes there are from the record to the next. It may be 0, in a chunk that
+// is being overwritten.
 //
 //go:nosplit
 func (r *ftraceEvent) size() uintptr {

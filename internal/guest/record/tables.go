@@ -271,8 +271,8 @@ func (l *ftraceLayout) sort() {
 	}
 }
 
-// tryImplied has records leave out the layout, whose values are words, unless they leave out another
-// one of the parameters or of the results of f.
+// tryImplied has records leave out the layout, whose values are words, unless they leave out
+// another one of the parameters or of the results of f.
 //
 //go:noinline
 func (l *ftraceLayout) tryImplied(f *ftraceFunc, results bool) {
