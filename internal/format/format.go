@@ -346,7 +346,7 @@ type Timer struct {
 
 // The memory file.
 const (
-	MemoryVersion = 18                 // of the head and of all that follows here
+	MemoryVersion = 19                 // of the head and of all that follows here
 	MemoryMagic   = 0x6576696C72746601 // "\x01ftrlive"
 
 	Page       = 4096

@@ -138,22 +138,21 @@ func (o *Objects) Pointers(e *Event) (pointers Pointers) {
 // leading returns how many values of a layout are to be read: the last of them leads to locks. If
 // some are channels all are to be read.
 func (o *Objects) leading(l *Layout) int {
-	number := l.index
-	if number >= len(o.read) {
-		o.read = append(o.read, make([]int, number+1-len(o.read))...)
+	if l.index >= len(o.read) {
+		o.read = append(o.read, make([]int, l.index+1-len(o.read))...)
 	}
-	if o.read[number] == 0 {
-		o.read[number] = 1
+	if o.read[l.index] == 0 {
+		o.read[l.index] = 1
 		for i, n := range l.Types {
 			switch {
 			case o.isChan(n):
-				o.read[number] = len(l.Types) + 1
+				o.read[l.index] = len(l.Types) + 1
 			case o.leads(n) != 0:
-				o.read[number] = max(o.read[number], i+2)
+				o.read[l.index] = max(o.read[l.index], i+2)
 			}
 		}
 	}
-	return o.read[number] - 1
+	return o.read[l.index] - 1
 }
 
 // leads returns the number of the struct with locks to which values of a type point, or 0. A lock
