@@ -44,10 +44,10 @@ type Recording struct {
 	funcs      []*Function              // by key
 	types      []*Type                  // by number
 	layouts    []*Layout                // by number
-	implied    [2][]*Layout             // those that records leave out, by key: of parameters, and of results
-	read       int                      // how many layouts were read
 	sites      []*Site                  // likewise
 	files      []*string                // likewise
+	implied    [2][]*Layout             // those that records leave out, by key: of parameters, and of results
+	defined    int                      // how many layouts the tables have, of both kinds
 	clocks     []Clock                  // moments, in ticks of that timer
 	running    Clock                    // the last moment at which the program said that it runs on, zero: none
 	lost       map[int]uint64           // number of lost records by processor, as the program knew it at its end

@@ -398,8 +398,8 @@ func (r *Recording) tableRecord(kind uint32, d *decoder) {
 		} else {
 			put(&r.layouts, n, layoutsMax, l, d)
 		}
-		l.index = r.read
-		r.read++
+		l.index = r.defined
+		r.defined++
 	case format.TableCaptured:
 		l := r.layout(uint32(d.word()))
 		var paths []string

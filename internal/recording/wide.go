@@ -52,13 +52,7 @@ func (n *widener) next(wide []byte) ([]byte, bool) {
 	if len(b) < format.RecordNear {
 		return wide, false
 	}
-	kind, depth, size := b[narrowKindAt], le16(b[narrowDepthAt:]), int(b[narrowWordsAt])*8
-	switch kind {
-	case format.KindEntryWords:
-		size += format.RecordSize
-	case format.KindExitWords:
-		size += format.RecordNear
-	}
+	kind, depth, size := b[narrowKindAt], le16(b[narrowDepthAt:]), narrowSize(b)
 	if size < format.RecordNear || size-len(b) >= 8 { // the last record may end within its last word
 		return wide, false
 	}
@@ -113,6 +107,18 @@ func (n *widener) next(wide []byte) ([]byte, bool) {
 	}
 	n.pos += size
 	return append(wide, b[rest:]...), true
+}
+
+// narrowSize returns how many bytes there are from a record to the next.
+func narrowSize(b []byte) int {
+	switch size := int(b[narrowWordsAt]) * 8; b[narrowKindAt] {
+	case format.KindEntryWords:
+		return format.RecordSize + size
+	case format.KindExitWords:
+		return format.RecordNear + size
+	default:
+		return size
+	}
 }
 
 // entry returns the entry of a call that is so many bytes before the exit at pos, nil if there is

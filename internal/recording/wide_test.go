@@ -242,7 +242,7 @@ func TestNarrowDamage(t *testing.T) {
 	}
 	want := readAll(t, open(t, whole), Window{})
 	events, damaged := 0, 0
-	for at := packetHead; at < len(data); at += int(data[at+narrowWordsAt]) * 8 {
+	for at := packetHead; at < len(data); at += narrowSize(data[at:]) {
 		switch data[at+narrowKindAt] {
 		case format.KindExitNear, format.KindExitNearResults:
 			for _, back := range []uint16{0, 1, uint16(at/8) + 1, 0xFFFF} {

@@ -256,7 +256,8 @@ func (r *ftraceEvent) head(head uint64, size uintptr) uintptr {
 	return size
 }
 
-// words is head for a record of n values that are words, after so many other bytes.
+// words is head for a record of n values that are words, and have no layout before them. size is
+// that of the record without them.
 //
 //go:nosplit
 func (r *ftraceEvent) words(head uint64, size uintptr, n int) uintptr {
@@ -370,7 +371,8 @@ func (l *ftraceLayout) writeMore(p unsafe.Pointer, first *any, n int) bool {
 }
 
 // write writes n values, at least one, at p, and the record's head. The kind in head is that of a
-// record without values; write turns it into the one with values. It returns the record's size.
+// record without values; write turns it into the one with values, or with words. It returns the
+// record's size. A layout of words is asked once whether records may leave it out.
 //
 //go:nosplit
 func (r *ftraceEvent) write(frame *ftraceFrame, head uint64, p unsafe.Pointer, known *ftraceKnownLayouts, flags uint32, first *any, n int) (size uintptr) {

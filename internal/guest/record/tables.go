@@ -294,7 +294,7 @@ func (l *ftraceLayout) tryImplied(f *ftraceFunc, results bool) {
 }
 
 // ftraceImpliedOf returns the layout that records leave out of the parameters or the results of f,
-// or nil if there is none. So it does if f is nil.
+// which may be nil. It returns nil if there is none.
 func ftraceImpliedOf(f *ftraceFunc, results bool) *ftraceLayout {
 	if f == nil {
 		return nil
@@ -323,7 +323,7 @@ func (l *ftraceLayout) define(paths *ftracePaths) {
 	ftraceFlushTables()
 }
 
-// tell says what the layout is that has this number. The tables are locked.
+// tell writes what the layout is, under this number. The tables are locked.
 func (l *ftraceLayout) tell(number uint32) {
 	if b := ftraceTableBegin(ftrace_format_TableLayout); b != nil {
 		b.word(uint64(number))
